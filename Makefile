@@ -1,0 +1,47 @@
+# Needs Python 3.11 or newer and make. Everything goes into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: setup demo test check bench requirements clean
+
+setup: .venv/.ready
+
+# Hashes are checked by pip; the build backend comes from the same file, so nothing unpinned is fetched.
+.venv/.ready: requirements/all.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 $(MAKECMDGOALS)" if sys.version_info < (3, 11) else 0)'
+	@echo "Setting up .venv (about a minute, once) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(PIP) install --require-hashes -r requirements/all.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/.ready-dev: .venv/.ready requirements/dev.txt
+	@echo "Adding the development tools to .venv ..."
+	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: setup
+	@$(BIN)/workspace demo
+
+test: .venv/.ready-dev
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+check: .venv/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+bench: .venv/.ready-dev
+	$(BIN)/python -m benchmarks $(ARGS)
+
+# Rewrites the pinned, hashed requirements. Needs uv, which is installed beside the environment.
+requirements:
+	$(PYTHON) -m venv .venv/uv && .venv/uv/bin/pip install -q uv
+	.venv/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --extra all --group dev pyproject.toml -o requirements/dev.txt
+	.venv/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --extra all -c requirements/dev.txt requirements/build.in pyproject.toml -o requirements/all.txt
+
+clean:
+	rm -rf .venv data demo-data
