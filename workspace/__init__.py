@@ -1,0 +1,1 @@
+"""The command line: see design in docs/map.md."""
