@@ -1,0 +1,115 @@
+"""A database by URL: pooled reads, one writer.
+
+On SQLite every write goes through one thread, so two writers never meet, and reads are snapshots (WAL).
+`synchronous=FULL`: what a write returned survives a power cut.
+"""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from storage.writer import Writer
+
+R = TypeVar("R")
+
+# The WAL-reset bug of SQLite before 3.51.3 needs two writers at once; one writer thread per process keeps clear of it.
+BUSY_TIMEOUT_MS = 5000
+
+
+class StorageError(Exception):
+    """The database cannot be opened or migrated; the text says what to do."""
+
+
+def _tune(connection: sqlite3.Connection, _record: object) -> None:
+    # None: the driver sends no BEGIN of its own; ours are explicit, see _begin.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_TIMEOUT_MS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    # A deferred transaction that upgrades to a write fails at once in spite of the busy timeout.
+    immediate = connection.get_execution_options().get("immediate", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+
+class Database:
+    """One database with its writer. Close it, or use it as a context manager."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.is_sqlite = engine.dialect.name == "sqlite"
+        self._writer = Writer(engine.execution_options(immediate=True))
+
+    @property
+    def path(self) -> Path | None:
+        """The file, on SQLite."""
+        return Path(self.engine.url.database) if self.is_sqlite and self.engine.url.database else None
+
+    @contextmanager
+    def read(self) -> Generator[Connection]:
+        """A read transaction: one snapshot."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    async def write(self, job: Callable[[Connection], R]) -> R:
+        """Runs `job` in the writer thread and returns its value once it is committed; raises what it raised.
+
+        Jobs of one group share a commit; each stands in its own savepoint, so one that fails takes none with it.
+        A caller that is cancelled meanwhile does not undo its job.
+        """
+        return await asyncio.wrap_future(self._writer.submit(job))
+
+    def write_now(self, job: Callable[[Connection], R]) -> R:
+        """The same as `write`, for callers without an event loop."""
+        return self._writer.submit(job).result()
+
+    def close(self) -> None:
+        """Finishes the writes under way, then closes all connections."""
+        self._writer.stop()
+        self.engine.dispose()
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def open_database(url: str) -> Database:
+    """Opens `sqlite:////path/file.db` or `postgresql://…`; a missing SQLite file and its folder are made.
+
+    Raises StorageError where the URL is of no use or the folder cannot be made.
+    """
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise StorageError(
+            f"{url.rsplit('@', maxsplit=1)[-1]!r} is no database URL: write sqlite:///file.db or postgresql://host/name"
+        ) from None
+    if parsed.drivername in {"postgresql", "postgres"}:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise StorageError(f"{parsed.get_backend_name()} is not supported: use sqlite or postgresql")
+    if parsed.get_backend_name() == "postgresql":
+        return Database(create_engine(parsed, pool_size=5, pool_pre_ping=True))
+    if not parsed.database or parsed.database == ":memory:":
+        raise StorageError("A database in memory has no second reader: name a file, such as sqlite:///data/file.db")
+    try:
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"Cannot make the folder for {parsed.database}: {error.strerror}. "
+            "Set WORKSPACE_DATA to a folder you may write."
+        ) from None
+    arguments: dict[str, Any] = {"check_same_thread": False}
+    engine = create_engine(parsed, connect_args=arguments, pool_size=5, max_overflow=20)
+    event.listen(engine, "connect", _tune)
+    event.listen(engine, "begin", _begin)
+    return Database(engine)

@@ -1,0 +1,93 @@
+"""The one writer thread: jobs queue up, a group of them shares one commit.
+
+submit(job) ─► queue ─► BEGIN ─► savepoint: job ─► … ─► COMMIT ─► futures answered
+
+Nothing is answered before the commit has returned. No network and no hashing of secrets belongs into a job.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine
+
+R = TypeVar("R")
+
+GROUP = 64
+"""How many jobs share a commit at the most: bounds the time that one waits for the others."""
+
+_Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+
+
+class Writer:
+    """Runs jobs one after another on one connection; starts its thread with the first job."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._thread: Thread | None = None
+        self._lock = Lock()
+        self._stopped = False
+
+    def submit(self, job: Callable[[Connection], R]) -> "Future[R]":
+        """Queues a job; the future is answered after its commit."""
+        future: Future[R] = Future()
+        with self._lock:
+            if self._stopped:
+                raise RuntimeError("the database is closed")
+            if self._thread is None:
+                self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
+                self._thread.start()
+            self._queue.put((job, future))
+        return future
+
+    def stop(self) -> None:
+        """Finishes what is queued and ends the thread."""
+        with self._lock:
+            self._stopped = True
+            thread = self._thread
+        if thread is not None:
+            self._queue.put(None)
+            thread.join()
+
+    def _group(self) -> tuple[list[_Job], bool]:
+        """The next jobs, and whether to go on after them."""
+        jobs: list[_Job] = []
+        item = self._queue.get()
+        while item is not None:
+            jobs.append(item)
+            if len(jobs) == GROUP:
+                return jobs, True
+            try:
+                item = self._queue.get_nowait()
+            except Empty:
+                return jobs, True
+        return jobs, False
+
+    def _run(self) -> None:
+        going = True
+        while going:
+            jobs, going = self._group()
+            jobs = [item for item in jobs if item[1].set_running_or_notify_cancel()]
+            if jobs:
+                self._commit(jobs)
+
+    def _commit(self, jobs: list[_Job]) -> None:
+        results: list[tuple[Future[Any], Any, BaseException | None]] = []
+        try:
+            with self._engine.begin() as connection:
+                for job, future in jobs:
+                    try:
+                        with connection.begin_nested():
+                            results.append((future, job(connection), None))
+                    except Exception as error:  # noqa: BLE001 - whatever a job raises belongs to who submitted it
+                        results.append((future, None, error))
+        except Exception as error:  # noqa: BLE001 - no commit: none of the group happened, and each is told so
+            results = [(future, None, error) for _, future in jobs]
+        for future, value, failure in results:
+            if failure is None:
+                future.set_result(value)
+            else:
+                future.set_exception(failure)
