@@ -1,0 +1,38 @@
+"""The steps, one file each: `call`, `rates`, `write`, `telegram`.
+
+To add one: its file here, a line in STEPS and in AnyStep, a test, a line in the documentation.
+"""
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
+from automations.shapes import is_map
+from automations.steps.base import Given, Step, Tools
+from automations.steps.call import CallStep
+from automations.steps.rates import RatesStep
+from automations.steps.telegram import TelegramStep
+from automations.steps.write import WriteStep
+
+STEPS: tuple[type[Step], ...] = (CallStep, RatesStep, WriteStep, TelegramStep)
+
+KINDS = tuple(step.kind for step in STEPS)
+
+
+def _kind(value: Any) -> str | None:
+    """The first key that names a step; its tag starts with `=`, so that it can be told from a key of the file."""
+    if isinstance(value, Step):
+        return f"={value.kind}"
+    return next((f"={key}" for key in value if key in KINDS), None) if is_map(value) else None
+
+
+AnyStep = Annotated[
+    Annotated[CallStep, Tag("=call")]
+    | Annotated[RatesStep, Tag("=rates")]
+    | Annotated[WriteStep, Tag("=write")]
+    | Annotated[TelegramStep, Tag("=telegram")],
+    Discriminator(_kind),
+]
+"""A step of any kind; which one is told by its key."""
+
+__all__ = ["KINDS", "STEPS", "AnyStep", "CallStep", "Given", "RatesStep", "Step", "TelegramStep", "Tools", "WriteStep"]

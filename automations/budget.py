@@ -1,0 +1,91 @@
+"""What one evaluation may cost: a count of work and a clock, so that no expression runs or grows without end.
+
+Every loop turn, every piece of output and every list that is put together is charged here. Work that is not charged is
+linear in what is there already, and a text has a largest length, so the whole is bounded.
+"""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
+from time import monotonic
+from typing import Any, TypeVar
+
+from jinja2 import Undefined
+
+from automations.shapes import is_map, is_sequence
+
+T = TypeVar("T")
+
+LARGEST_TEXT = 1_000_000
+"""Characters of a text that an expression puts together."""
+LARGEST_RANGE = 10_000
+LARGEST_POWER = 1_000
+MOST_WORK = 2_000_000
+SECONDS = 2.0
+
+
+class TooMuch(Exception):
+    """The expression costs more than it may."""
+
+
+class Budget:
+    def __init__(self) -> None:
+        self.left = MOST_WORK
+        self.deadline = monotonic() + SECONDS
+
+    def charge(self, work: int) -> None:
+        self.left -= work
+        if self.left < 0:
+            raise TooMuch(f"takes more than {MOST_WORK:,} steps of work or pieces of output")
+        if monotonic() > self.deadline:
+            raise TooMuch(f"takes longer than {SECONDS:g} seconds")
+
+
+_budget: ContextVar[Budget] = ContextVar("budget")
+
+
+@contextmanager
+def budget() -> Generator[Budget]:
+    """The budget of one evaluation."""
+    fresh = Budget()
+    token = _budget.set(fresh)
+    try:
+        yield fresh
+    finally:
+        _budget.reset(token)
+
+
+def charge(work: int) -> None:
+    """Takes from the budget of the evaluation under way. Raises TooMuch."""
+    _budget.get().charge(work)
+
+
+def counted(items: Iterable[T]) -> Iterable[T]:
+    """The same items, each charged."""
+    for item in items:
+        charge(1)
+        yield item
+
+
+def built(value: T) -> T:
+    """A list or map that was put together, charged with all that is in it: shared parts count each time."""
+    pending: list[Any] = [value]
+    while pending:
+        part = pending.pop()
+        charge(1)
+        if is_sequence(part):
+            pending.extend(part)
+        elif is_map(part):
+            pending.extend(part.values())
+        elif isinstance(part, str):
+            charge(len(part) // 64)
+        elif isinstance(part, Undefined):
+            str(part)  # raises: strict names hold within lists too
+    return value
+
+
+def text_of(length: int) -> None:
+    """Refuses a text of that length before it is made."""
+    if length > LARGEST_TEXT:
+        raise TooMuch(f"makes a text of more than {LARGEST_TEXT:,} characters")
+    charge(length // 64)

@@ -1,0 +1,160 @@
+"""The YAML model: what an automation's file says.
+
+read_automation(text, file) ─► yaml_source ─► Definition (pydantic) ─► check ─► Automation
+All findings of a file come together, each with file:line:column, the place in words, and what was probably meant.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Annotated, Any, get_args
+
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, ValidationError, field_validator
+
+from automations.errors import Finding, InvalidAutomation, Path, did_you_mean
+from automations.shapes import is_map
+from automations.steps import KINDS, STEPS, AnyStep
+from automations.triggers import Cron, Every, Model, Trigger
+from automations.yaml_source import Source, read_source
+from workspace_api.contract.problems import nearest
+
+MOST_STEPS = 200
+LONGEST_NAME = 60
+
+
+def _name(text: str) -> str:
+    plain = text.replace("-", "").replace("_", "")
+    if not plain.isalnum() or not plain.isascii() or text != text.lower() or len(text) > LONGEST_NAME:
+        raise ValueError(f"is no name: use up to {LONGEST_NAME} small letters, digits and dashes, as in daily-rates")
+    return text
+
+
+class Definition(Model):
+    """An automation as its file tells it."""
+
+    name: Annotated[str, AfterValidator(_name)]
+    """Its name in commands and in the ids of its runs."""
+    description: str = ""
+    trigger: list[Trigger] = Field(default_factory=list[Cron | Every])
+    """When it is due; none: only by hand."""
+    vars: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Values for templates; they may use `tick`, `run` and `automation` themselves."""
+    steps: list[AnyStep] = Field(min_length=1, max_length=MOST_STEPS)
+
+    @field_validator("trigger", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: object) -> object:
+        return [value] if is_map(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Automation:
+    """A checked definition, where it came from, and itself as data: what a run takes along."""
+
+    definition: Definition
+    file: FilePath
+    data: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+
+_MODELS: Mapping[str, type[BaseModel]] = {
+    "=cron": Cron,
+    "=every": Every,
+    **{f"={step.kind}": step for step in STEPS},
+}
+
+
+def _owner(location: Path) -> type[BaseModel]:
+    """The model in which the last part of a pydantic location was looked for."""
+    model: type[BaseModel] = Definition
+    for part in location[:-1]:
+        if isinstance(part, str) and part in _MODELS:
+            model = _MODELS[part]
+        elif isinstance(part, str) and part in model.model_fields:
+            annotation: Any = model.model_fields[part].annotation
+            for candidate in (annotation, *get_args(annotation)):
+                if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+                    model = candidate
+    return model
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _message(kind: str, told: str, location: Path, context: dict[str, Any], given: Any) -> str:
+    owner = _owner(location)
+    match kind:
+        case "extra_forbidden":
+            key = str(location[-1])
+            if key in KINDS:
+                return "a step does one thing: put this into a step of its own"
+            return f"no such key{did_you_mean(key, _keys(owner)) or '; the keys are ' + ', '.join(_keys(owner))}"
+        case "missing":
+            return "is required"
+        case "value_error":
+            return str(context["error"])
+        case "literal_error":
+            choices: list[str] = [choice.strip("'") for choice in context["expected"].replace(" or ", ", ").split(", ")]
+            return f"should be {' or '.join(choices)}{did_you_mean(str(given), choices)}"
+        case "string_type":
+            quoting = isinstance(given, (int, float, bool))
+            return "should be a text: put quotes around it" if quoting else "should be a text"
+        case "union_tag_not_found":
+            return _nothing_to_do(location, given)
+        case "too_short":
+            return "should have at least one step"
+        case "too_long":
+            return f"has more than {MOST_STEPS} steps: split the automation"
+        case "list_type":
+            return "should be a list"
+        case "dict_type" | "model_type" | "model_attributes_type":
+            return "should be a map"
+        case _:
+            return told.replace("Input should be", "should be", 1)
+
+
+def _nothing_to_do(location: Path, given: Any) -> str:
+    kinds = KINDS if location[0] == "steps" else ("cron", "every")
+    if not is_map(given):
+        return f"should be a map with one of {', '.join(kinds)}"
+    for key in given:
+        near = nearest(key, kinds)
+        if near:
+            return f"needs one of {', '.join(kinds)}; did you mean {near} by {key}?"
+    return f"needs one of {', '.join(kinds)}"
+
+
+def _findings(error: ValidationError, source: Source) -> list[Finding]:
+    found: list[Finding] = []
+    details: list[Any] = error.errors(include_url=False)
+    for detail in details:
+        location: Path = tuple(detail["loc"])
+        path = tuple(part for part in location if not (isinstance(part, str) and part.startswith("=")))
+        if path[:2] == ("trigger", 0) and path not in source.values:
+            # A single trigger needs no list around it.
+            path = ("trigger", *path[2:])
+        message = _message(detail["type"], detail["msg"], location, detail.get("ctx", {}), detail["input"])
+        found.append(source.finding(path, message, at_key=detail["type"] == "extra_forbidden"))
+    return found
+
+
+def read_automation(text: str | bytes, file: FilePath) -> Automation:
+    """Reads and checks one file. Raises InvalidAutomation with every finding, in the order of the lines."""
+    from automations.check import check
+
+    source = read_source(text, str(file))
+    if not isinstance(source.data, dict):
+        told = "is empty" if source.data is None else "should be a map with name, trigger and steps"
+        raise InvalidAutomation([source.finding((), told)])
+    try:
+        definition = Definition.model_validate(source.data)
+    except ValidationError as error:
+        raise InvalidAutomation(_findings(error, source)) from None
+    found = list(check(definition, source))
+    if found:
+        raise InvalidAutomation(found)
+    return Automation(definition, file, source.data)

@@ -1,0 +1,199 @@
+"""YAML as data with places: text → Source(data, line and column of every key and value).
+
+Events of PyYAML's parser are put together here and not by its loader, because a loader reads `on` as true, `NO` as
+false and `22:30` as 1350, keeps the last of two equal keys and unfolds alias bombs. Here:
+
+- plain `true`/`false` are booleans, `null`, `~` and nothing are null, decimal numbers are numbers; all else is text,
+  numbers with a leading zero, dates and `.inf` included;
+- aliases, duplicate keys, tags, several documents, too large, too deep and too many nodes are findings.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from automations.errors import Finding, InvalidAutomation, Path, place_of
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 24
+MAX_NODES = 20_000
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})")
+DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]{0,17})\.[0-9]{1,17}([eE][-+]?[0-9]{1,2})?")
+CORE_TAGS = {
+    "tag:yaml.org,2002:str",
+    "tag:yaml.org,2002:int",
+    "tag:yaml.org,2002:float",
+    "tag:yaml.org,2002:bool",
+    "tag:yaml.org,2002:null",
+    "tag:yaml.org,2002:map",
+    "tag:yaml.org,2002:seq",
+    "!",
+}
+
+if TYPE_CHECKING:
+    from yaml import SafeLoader as EventLoader
+else:
+    # The C parser gives the same events about ten times faster; PyYAML may be built without it.
+    EventLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Line and column, from 1; `text_line` is where a block text's own first line stands, else the same line."""
+
+    line: int
+    column: int
+    text_line: int
+
+
+@dataclass
+class Source:
+    """One file as data, with the place of each key (`keys`) and each value (`values`)."""
+
+    file: str
+    data: Json = None
+    keys: dict[Path, Place] = field(default_factory=dict[Path, Place])
+    values: dict[Path, Place] = field(default_factory=dict[Path, Place])
+
+    def finding(self, path: Path, message: str, *, at_key: bool = False, line: int = 1) -> Finding:
+        """A finding at `path`, or at its nearest parent that stands in the file; `line` counts within a block text."""
+        found = path
+        while found and found not in self.values:
+            found = found[:-1]
+        places = self.keys if at_key and path in self.keys else self.values
+        place = places.get(found, Place(1, 1, 1))
+        if line > 1:
+            return Finding(self.file, place.text_line + line - 1, 1, place_of(path), message)
+        return Finding(self.file, place.line, place.column, place_of(path), message)
+
+
+class _Refused(Exception):
+    def __init__(self, mark: Any, path: Path, message: str) -> None:
+        self.finding = (mark, path, message)
+        super().__init__(message)
+
+
+def _scalar(event: Any, path: Path) -> Json:
+    text: str = event.value
+    if event.tag is not None and event.tag not in {"!", "tag:yaml.org,2002:str"}:
+        raise _Refused(event.start_mark, path, f"the tag {event.tag} is not used here: leave it out")
+    if not event.implicit[0] or event.tag is not None:
+        return text
+    if text in {"", "~", "null"}:
+        return None
+    if text in {"true", "false"}:
+        return text == "true"
+    if INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if DECIMAL.fullmatch(text) else text
+
+
+class _Composer:
+    """Puts events together, with limits; recursion is bounded by MAX_DEPTH."""
+
+    def __init__(self, events: Iterator[Any], source: Source) -> None:
+        self._events = events
+        self._source = source
+        self._nodes = 0
+        self.repeated: list[Finding] = []
+
+    def document(self) -> Json:
+        event = next(self._events)
+        while not isinstance(event, (yaml.DocumentStartEvent, yaml.StreamEndEvent)):
+            event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent):
+            return None
+        data = self.value(next(self._events), ())
+        next(self._events)
+        event = next(self._events)
+        if not isinstance(event, yaml.StreamEndEvent):
+            raise _Refused(event.start_mark, (), "one file holds one automation: put the second document into its own")
+        return data
+
+    def value(self, event: Any, path: Path) -> Json:
+        self._admit(event, path)
+        mark = event.start_mark
+        block = isinstance(event, yaml.ScalarEvent) and event.style in {"|", ">"}
+        place = Place(mark.line + 1, mark.column + 1, mark.line + 1 + block)
+        self._source.values[path] = place
+        if isinstance(event, yaml.ScalarEvent):
+            return _scalar(event, path)
+        if event.tag is not None and event.tag not in CORE_TAGS:
+            raise _Refused(mark, path, f"the tag {event.tag} is not used here: leave it out")
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Json] = []
+            while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+                items.append(self.value(event, (*path, len(items))))
+            return items
+        return self._mapping(path)
+
+    def _admit(self, event: Any, path: Path) -> None:
+        self._nodes += 1
+        if isinstance(event, yaml.AliasEvent):
+            raise _Refused(event.start_mark, path, f"aliases (*{event.anchor}) are refused: write the value out")
+        if self._nodes > MAX_NODES:
+            raise _Refused(event.start_mark, path, f"more than {MAX_NODES} values: split the file")
+        if len(path) > MAX_DEPTH:
+            raise _Refused(event.start_mark, path, f"nested deeper than {MAX_DEPTH} levels")
+
+    def _mapping(self, path: Path) -> Json:
+        members: dict[str, Json] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            mark = event.start_mark
+            self._admit(event, path)
+            if not isinstance(event, yaml.ScalarEvent):
+                raise _Refused(mark, path, "a key is a text; put quotes around a value that starts with {{")
+            key = event.value
+            inner = (*path, key)
+            if key == "<<":
+                raise _Refused(mark, inner, "merge keys are refused: write the values out")
+            twice = key in members
+            if twice:
+                first = self._source.keys[inner].line
+                told = f"is given twice (first in line {first})"
+                self.repeated.append(Finding(self._source.file, mark.line + 1, mark.column + 1, place_of(inner), told))
+            else:
+                self._source.keys[inner] = Place(mark.line + 1, mark.column + 1, mark.line + 1)
+            value = self.value(next(self._events), inner)
+            members.setdefault(key, value)
+        return members
+
+
+def read_source(text: str | bytes, file: str) -> Source:
+    """Parses one file. Raises InvalidAutomation with the first thing that makes it unreadable, or all repeated keys."""
+    source = Source(file)
+    raw = text.encode() if isinstance(text, str) else text
+    if len(raw) > MAX_BYTES:
+        raise InvalidAutomation([Finding(file, 1, 1, "", f"is larger than {MAX_BYTES // 1024} KB")])
+    try:
+        decoded = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InvalidAutomation([Finding(file, line, 1, "", "is not UTF-8: save it as UTF-8")]) from None
+    composer = _Composer(iter(yaml.parse(decoded, Loader=EventLoader)), source)
+    try:
+        source.data = composer.document()
+    except _Refused as refused:
+        mark, path, message = refused.finding
+        found = Finding(file, mark.line + 1, mark.column + 1, place_of(path), message)
+        raise InvalidAutomation([*composer.repeated, found]) from None
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark or error.context_mark
+        line, column = (at.line + 1, at.column + 1) if at else (1, 1)
+        told = " ".join(part for part in (error.context, error.problem) if part)
+        raise InvalidAutomation([Finding(file, line, column, "", f"is no YAML: {told}")]) from None
+    except yaml.YAMLError as error:
+        position = getattr(error, "position", 0)
+        line = decoded.count("\n", 0, position) + 1
+        column = position - decoded.rfind("\n", 0, position)
+        message = "holds a character that YAML does not allow"
+        raise InvalidAutomation([Finding(file, line, column, "", message)]) from None
+    if composer.repeated:
+        raise InvalidAutomation(composer.repeated)
+    return source
