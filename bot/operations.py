@@ -1,0 +1,157 @@
+"""Makes intended calls, once each, and finds out what became of those whose answer was lost.
+
+```
+open ─► commit "sending" ─► call with the person's own key ─► Done ─► done
+                                                            ├► Refused, NotSent ─► refused
+                                                            └► Unknown ─► read back at 1, 2, 5, 15, 60 s, then each minute
+```
+Each outcome goes to the intent's dialogue, which shows it; the card and the intent's new state are committed together.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+
+from pydantic_core import from_json
+from sqlalchemy import Connection
+
+from bot import cards, intents, people
+from bot.desk import Desk, Dialogue, Turn
+from bot.intents import CHECKS, Intent, Settled, State
+from workspace_api import Done, NotSent, Refused, Unknown, WorkspaceError, find
+
+log = logging.getLogger("bot.operations")
+
+RECHECK = 0.5
+"""Seconds between two looks at the table where nothing wakes the loop earlier."""
+
+
+class Operations:
+    """The loop that makes the calls. `lock(telegram_id)` keeps one person's changes in order."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        dialogues: Mapping[str, Dialogue],
+        lock: Callable[[int], AbstractAsyncContextManager[object]],
+    ) -> None:
+        self._desk = desk
+        self._dialogues = dialogues
+        self._lock = lock
+        self._wake = asyncio.Event()
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._wake.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop`: makes what is due. Starts with what the last process left under way."""
+        await self._desk.db.write(lambda connection: intents.interrupted(connection, self._desk.now()))
+        while not stop.is_set():
+            self._wake.clear()
+            with self._desk.db.read() as connection:
+                found = intents.due(connection, self._desk.now())
+            for intent in found:
+                if intent.id not in self._running:
+                    task = asyncio.create_task(self._handle(intent))
+                    self._running[intent.id] = task
+                    task.add_done_callback(lambda _, key=intent.id: self._running.pop(key, None))
+            try:
+                async with asyncio.timeout(RECHECK):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _handle(self, intent: Intent) -> None:
+        try:
+            if intent.state == "open":
+                await self._make(intent)
+            else:
+                await self._read_back(intent)
+        except Exception:
+            log.exception("intent %s (%s) failed", intent.id, intent.operation)
+            later = self._desk.now() + CHECKS[min(intent.checks, len(CHECKS) - 1)]
+            await self._move(intent, "unknown" if intent.state != "open" else "open", due_at=later)
+
+    async def _make(self, intent: Intent) -> None:
+        with self._desk.db.read() as connection:
+            person = people.find(connection, intent.telegram_id)
+        api = None if person is None else self._desk.api(person)
+        if api is None:
+            await self._settle(intent, "refused", Settled("refused", "you are not linked any more"))
+            return
+        call = find(intent.operation).call(intent.body)
+        if not await self._move(intent, "sending"):
+            return
+        outcome = await api.with_options(idempotency_key=intent.id).attempt_raw(call)
+        if isinstance(outcome, Done):
+            data = from_json(outcome.data.body)["data"]
+            await self._settle(intent, "done", Settled("done", data=data))
+        elif isinstance(outcome, Refused):
+            await self._settle(intent, "refused", Settled("refused", outcome.message), outcome.code)
+        elif isinstance(outcome, NotSent):
+            await self._settle(intent, "refused", Settled("refused", outcome.reason), "not_sent")
+        else:
+            await self._unknown(intent, outcome)
+
+    async def _unknown(self, intent: Intent, outcome: Unknown) -> None:
+        log.warning("intent %s (%s): outcome unknown: %s", intent.id, intent.operation, outcome.reason)
+        due_at = self._desk.now() + CHECKS[0]
+        await self._settle(intent, "unknown", Settled("checking", outcome.reason), outcome.reason, due_at=due_at)
+
+    async def _read_back(self, intent: Intent) -> None:
+        with self._desk.db.read() as connection:
+            person = people.find(connection, intent.telegram_id)
+        if person is None:
+            await self._move(intent, "not_seen")
+            return
+        turn = self._turn(intent, person)
+        try:
+            verdict = await self._dialogues[intent.dialogue].read_back(turn, intent)
+        except WorkspaceError as error:
+            log.warning("intent %s cannot be read back yet: %s", intent.id, error)
+            verdict = intents.Verdict(None)
+        if verdict.seen:
+            await self._settle(intent, "done", Settled("done", data=verdict.data), "read back")
+        elif intent.checks + 1 >= len(CHECKS):
+            await self._settle(intent, "not_seen", Settled("not_seen"))
+        else:
+            due_at = self._desk.now() + CHECKS[intent.checks + 1]
+            await self._move(intent, "unknown", due_at=due_at, checks=intent.checks + 1)
+
+    def _turn(self, intent: Intent, person: people.Person) -> Turn:
+        texts = self._desk.texts(person.language)
+        return Turn(self._desk, person.telegram_id, person.telegram_id, texts, person)
+
+    async def _move(self, intent: Intent, to: State, *, due_at: float | None = None, checks: int | None = None) -> bool:
+        now = self._desk.now()
+        return await self._desk.db.write(
+            lambda connection: intents.move(connection, intent.id, to, now, due_at=due_at, checks=checks)
+        )
+
+    async def _settle(
+        self, intent: Intent, to: State, settled: Settled, note: str | None = None, *, due_at: float | None = None
+    ) -> None:
+        """Shows the outcome and commits it; a dialogue that cannot show it does not lose it."""
+        async with self._lock(intent.telegram_id):
+            with self._desk.db.read() as connection:
+                person = people.find(connection, intent.telegram_id)
+                card = cards.load(connection, intent.card_id)
+            turn = self._turn(intent, person) if person is not None else None
+            if turn is not None and card is not None:
+                turn.chat_id = card.chat_id
+                try:
+                    await self._dialogues[intent.dialogue].settled(turn, card, intent, settled)
+                except WorkspaceError as error:
+                    log.warning("intent %s is %s; its card cannot be shown afresh: %s", intent.id, to, error)
+                    await self._dialogues[intent.dialogue].refresh(turn, card)
+
+            def commit(connection: Connection) -> None:
+                moved = intents.move(connection, intent.id, to, self._desk.now(), note=note, due_at=due_at)
+                if moved and turn is not None:
+                    turn.write(connection)
+
+            await self._desk.db.write(commit)

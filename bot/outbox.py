@@ -1,0 +1,85 @@
+"""Everything the bot says: stored, then delivered by the bot's process (delivery.py). No telegram import.
+
+Rows of one chat go out in order. A newer showing of a card replaces one that has not gone out yet, so a card that
+changes five times in a second is edited once. `once` makes a thing that is said twice go out once.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from bot.tables import outbox
+
+ANSWER_LIFETIME = 30.0
+"""Seconds after which answering a tap is of no use any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One thing to deliver."""
+
+    id: int
+    chat_id: int
+    kind: str
+    card_id: int | None
+    payload: dict[str, Any]
+    tries: int
+    created_at: float
+
+
+def _put(connection: Connection, chat_id: int, kind: str, payload: dict[str, Any], now: float, **more: Any) -> None:
+    row = {"chat_id": chat_id, "kind": kind, "payload": json.dumps(payload), "state": "due", "due_at": now, "tries": 0}
+    connection.execute(insert(outbox).values(**row, created_at=now, **more))
+
+
+def card(connection: Connection, chat_id: int, card_id: int, text: str, keyboard: list[Any], now: float) -> None:
+    """Queues the present look of a card, in place of an older one that is still queued."""
+    connection.execute(delete(outbox).where(outbox.c.card_id == card_id, outbox.c.state == "due", outbox.c.tries == 0))
+    _put(connection, chat_id, "card", {"text": text, "keyboard": keyboard}, now, card_id=card_id)
+
+
+def say(
+    connection: Connection, chat_id: int, text: str, now: float, *, once: str | None = None, file: Path | None = None
+) -> bool:
+    """Queues a message of HTML text, or a file with it as the caption. False where `once` was said before."""
+    if once is not None and connection.execute(select(outbox.c.id).where(outbox.c.once == once)).first() is not None:
+        return False
+    _put(connection, chat_id, "say", {"text": text, "file": None if file is None else str(file)}, now, once=once)
+    return True
+
+
+def answer(connection: Connection, chat_id: int, query_id: str, text: str, alert: bool, now: float) -> None:
+    """Queues the answer to a tap, which ends the button's waiting state."""
+    _put(connection, chat_id, "answer", {"query_id": query_id, "text": text, "alert": alert}, now)
+
+
+def due(connection: Connection, now: float) -> list[Due]:
+    """What is to go out now, oldest first."""
+    rows = connection.execute(
+        select(outbox).where(outbox.c.state == "due", outbox.c.due_at <= now).order_by(outbox.c.id).limit(500)
+    )
+    return [
+        Due(row.id, row.chat_id, row.kind, row.card_id, json.loads(row.payload), row.tries, row.created_at)
+        for row in rows
+    ]
+
+
+def begin(connection: Connection, row_id: int) -> bool:
+    """Notes a try; false where a newer showing has replaced the row."""
+    changed = connection.execute(
+        update(outbox).where(outbox.c.id == row_id, outbox.c.state == "due").values(tries=outbox.c.tries + 1)
+    )
+    return changed.rowcount == 1
+
+
+def finish(connection: Connection, row_id: int, state: str, note: str | None = None) -> None:
+    """`sent` or `dropped` (with why)."""
+    connection.execute(update(outbox).where(outbox.c.id == row_id).values(state=state, note=note))
+
+
+def postpone(connection: Connection, row_id: int, until: float, note: str) -> None:
+    """Tries again then."""
+    connection.execute(update(outbox).where(outbox.c.id == row_id).values(due_at=until, note=note))

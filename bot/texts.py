@@ -1,0 +1,158 @@
+"""What the bot says: Jinja2 templates and short sentences under gettext, numbers and dates as a person writes them.
+
+templates/*.html hold the longer texts; every value is escaped by autoescape, so nothing from the workspace becomes markup.
+locales/<language>/LC_MESSAGES/bot.po hold the translations; they are read at start, so there is nothing to compile.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+from typing import Any, cast
+
+from babel.dates import format_date, format_datetime
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import escape
+
+from workspace_api.contract.finance import Currency
+
+HERE = Path(__file__).parent
+LANGUAGES = ("en", "ru")
+LOCALES = {"en": "en_GB", "ru": "ru_RU"}
+LIMIT = 4096
+
+
+@cache
+def translations(language: str) -> NullTranslations:
+    """The catalogue of a language; English is the language of the source."""
+    path = HERE / "locales" / language / "LC_MESSAGES" / "bot.po"
+    if not path.exists():
+        return NullTranslations()
+    with path.open("rb") as source:
+        catalog = read_po(source, locale=language)
+    compiled = BytesIO()
+    write_mo(compiled, catalog)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+@cache
+def _environment(language: str) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )
+    install: Any = cast("Any", environment).install_gettext_translations
+    install(translations(language), newstyle=True)
+    return environment
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """One person's language, zone and the company's money scale."""
+
+    language: str
+    zone: tzinfo
+    scale: int = 0
+
+    def t(self, sentence: str, **values: object) -> str:
+        """A short sentence in the person's language, as plain text; values go in by name."""
+        translated = translations(self.language).gettext(sentence)
+        return translated % values if values else translated
+
+    def n(self, one: str, many: str, count: int, **values: object) -> str:
+        """A sentence that counts, with the plural forms of the language."""
+        return translations(self.language).ngettext(one, many, count) % {"count": count, **values}
+
+    def html(self, sentence: str, **values: object) -> str:
+        """A short sentence as HTML: the sentence may hold tags, the values are escaped."""
+        translated = translations(self.language).gettext(sentence)
+        return translated % {name: escape(value) for name, value in values.items()}
+
+    def render(self, template: str, **values: Any) -> str:
+        """A template as HTML that fits into one message."""
+        text = _environment(self.language).get_template(template).render(**values, texts=self)
+        return fit(re.sub(r"\n{3,}", "\n\n", text).strip())
+
+    def day(self, moment: datetime | None) -> str:
+        """A day, such as `21 Nov 2026`, in the person's zone."""
+        return "" if moment is None else format_date(moment.astimezone(self.zone), "d MMM y", locale=self._locale)
+
+    def moment(self, moment: datetime | None) -> str:
+        """A day and time, such as `21 Nov, 12:30`, in the person's zone."""
+        if moment is None:
+            return ""
+        return format_datetime(moment.astimezone(self.zone), "d MMM, HH:mm", locale=self._locale)
+
+    def month(self, period: str | None) -> str:
+        """A planning period such as `2026-11-01` as `November 2026`; other texts as they are."""
+        try:
+            return format_date(datetime.fromisoformat(period or ""), "LLLL y", locale=self._locale).capitalize()
+        except ValueError:
+            return period or ""
+
+    @property
+    def _locale(self) -> str:
+        return LOCALES.get(self.language, "en_GB")
+
+    def money(self, amount: int | None, currency: Currency | None, code: str | None = None) -> str:
+        """A sum in the workspace's scale, with the currency's own sign and separators."""
+        if amount is None:
+            return "?"
+        return money(amount, self.scale, currency, code)
+
+
+def money(amount: int, scale: int, currency: Currency | None, code: str | None = None) -> str:
+    """`1 250,50 €` from an int in the scale; separators and sign as the currency has them."""
+    decimal = (currency.decimal if currency else None) or "."
+    thousand = "\u00a0" if currency is None or currency.thousand_separator is None else currency.thousand_separator
+    # A plain space would break the sum over two lines.
+    thousand = thousand.replace(" ", "\u00a0")
+    whole, rest = divmod(abs(amount), 10**scale)
+    digits = f"{whole:,}".replace(",", thousand)
+    if scale:
+        digits += f"{decimal}{rest:0{scale}d}"
+    sign = (
+        (currency.sign if currency and currency.sign else None) or (currency.code if currency else None) or code or ""
+    )
+    minus = "−" if amount < 0 else ""
+    if currency is not None and currency.is_prefix_sign:
+        return f"{minus}{sign}{digits}"
+    return f"{minus}{digits}\u00a0{sign}".strip()
+
+
+def fit(text: str, limit: int = LIMIT) -> str:
+    """HTML cut to the limit at a word's end, with its open tags closed; markup counts too, which errs on the safe side."""
+    if len(text) <= limit:
+        return text
+    cut = text[: limit - 60]
+    cut = cut[: max(cut.rfind("\n"), cut.rfind(" "), 1)]
+    cut = re.sub(r"<[^>]*$|&[^;]{0,8}$", "", cut)
+    return cut + "…" + "".join(f"</{tag}>" for tag in reversed(_open_tags(cut)))
+
+
+def _open_tags(text: str) -> list[str]:
+    open_tags: list[str] = []
+    for closing, tag in re.findall(r"<(/?)([a-z]+)[^>]*>", text):
+        if not closing:
+            open_tags.append(tag)
+        elif tag in open_tags:
+            open_tags.reverse()
+            open_tags.remove(tag)
+            open_tags.reverse()
+    return open_tags
+
+
+def short(text: str | None, limit: int) -> str:
+    """Plain text of one field, shortened at a word."""
+    plain = " ".join((text or "").split())
+    return plain if len(plain) <= limit else plain[: limit - 1].rsplit(" ", 1)[0] + "…"
