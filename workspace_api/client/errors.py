@@ -15,6 +15,8 @@ WorkspaceError
     └── CallUnknown           it may or may not have happened: read back before anything else
 """
 
+from typing import Any
+
 from workspace_api.contract.errors import InvalidArguments, Problem, UnknownOperation, WorkspaceError
 from workspace_api.contract.outcome import NotSent, Refused, Unknown
 
@@ -52,6 +54,9 @@ class CallNotSent(CallFailed):
         self.reason = outcome.reason
         super().__init__(operation, f"not sent: {outcome.reason}")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.operation, NotSent(self.reason))
+
 
 class CallNotAllowed(CallNotSent):
     """This client only reads; the call would have written."""
@@ -66,6 +71,9 @@ class CallRefused(CallFailed):
         self.http_status = outcome.http_status
         self.retry_after = outcome.retry_after
         super().__init__(operation, f"refused ({outcome.code}): {outcome.message}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.operation, Refused(self.code, self.message, self.http_status, self.retry_after))
 
 
 class KeyRejected(CallRefused):
@@ -95,6 +103,9 @@ class CallUnknown(CallFailed):
         self.reason = outcome.reason
         self.http_status = outcome.http_status
         super().__init__(operation, f"outcome unknown: {outcome.reason}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.operation, Unknown(self.reason, self.http_status))
 
 
 _BY_CODE: dict[str, type[CallRefused]] = {

@@ -46,6 +46,7 @@ __all__ = [
     "WorkspaceError",
     "calls",
     "find",
+    "nearest",
     "operations",
 ]
 

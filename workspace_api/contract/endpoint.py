@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import (
+    TYPE_CHECKING,
     Any,
     Generic,
     Literal,
@@ -96,6 +97,16 @@ class Params(BaseModel):
 
 class NoParams(Params):
     """Takes no parameters; nothing is sent as a body."""
+
+
+class OpenParams(Params):
+    """Takes any JSON fields: the documents do not show this body (part 1, §4.4, §4.5)."""
+
+    model_config = ConfigDict(extra="allow")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **fields: Any) -> None: ...
 
 
 class Sync: ...
@@ -197,6 +208,16 @@ class Operation(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled and copied by name: there is one of each, with its adapter.
+        return _declared, (self.name,)
+
+
+def _declared(name: str) -> Operation[Any]:
+    from workspace_api.contract import find
+
+    return find(name)
 
 
 class Endpoint(Operation[T], Generic[P, T]):

@@ -7,10 +7,14 @@ WorkspaceError                 every error of the API layer; the client's half o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 class WorkspaceError(Exception):
-    """Base of all errors that the API layer raises on purpose; its text is one sentence without secrets."""
+    """Base of all errors that the API layer raises on purpose; its text is one sentence without secrets.
+
+    Every one can be pickled: an error crosses processes and is kept by durable runs.
+    """
 
 
 class UnknownOperation(WorkspaceError):
@@ -20,6 +24,9 @@ class UnknownOperation(WorkspaceError):
         self.name = name
         self.nearest = nearest
         super().__init__(f"{name} is no operation" + (f"; did you mean {nearest}?" if nearest else ""))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.nearest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +48,6 @@ class InvalidArguments(WorkspaceError):
         self.operation = operation
         self.problems = tuple(problems)
         super().__init__(f"{operation}: " + "; ".join(f"{p.place}: {p.text}" if p.path else p.text for p in problems))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.operation, self.problems)

@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from workspace_api.contract.access import AccessItem
-from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, Params
+from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, OpenParams, Params
 from workspace_api.contract.wire import (
     Array,
     Grouping,
@@ -11,6 +11,7 @@ from workspace_api.contract.wire import (
     OffsetDate,
     OffsetDateParam,
     Record,
+    TransactionKind,
     TransactionType,
     Undocumented,
 )
@@ -83,7 +84,7 @@ class Transaction(Record):
     """
 
     id: int | None = None
-    type: str | None = None
+    type: TransactionKind | None = None
     sum: int | None = None
     cashbox_id: int | None = None
     sum_charge: int | None = None
@@ -190,7 +191,7 @@ class Transactions(Group[Mode]):
 class CashboxOrder(Group[Mode]):
     """`finance.cashbox.order`"""
 
-    store = Endpoint("/finance/api/cashbox/order/store", NoParams, bool, effect=Effect.REPLACE)
+    store = Endpoint("/finance/api/cashbox/order/store", OpenParams, bool, effect=Effect.REPLACE)
 
 
 class Cashboxes(Group[Mode]):

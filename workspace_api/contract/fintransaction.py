@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, Params
+from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, OpenParams, Params
 from workspace_api.contract.finance import Transaction, TransactionCategory
 from workspace_api.contract.wire import Array, JsonMap, OffsetDate, Record, TransactionType
 
@@ -210,7 +210,7 @@ class Categories(Group[Mode]):
 class Counterparties(Group[Mode]):
     """`fintransaction.counterparty`"""
 
-    save = Endpoint("/fintransaction/api/counterparty/save", NoParams, Counterparty, effect=Effect.SAVE, label="POST")
+    save = Endpoint("/fintransaction/api/counterparty/save", OpenParams, Counterparty, effect=Effect.SAVE, label="POST")
 
 
 class Fintransaction(Group[Mode]):

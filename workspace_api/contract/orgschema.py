@@ -1,9 +1,10 @@
 """Organisation structure: blocks, workers, metrics, dashboards, settings, versions (part 1, §2.3, §4.2)."""
 
 from functools import cached_property
+from typing import Literal
 
 from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, Params
-from workspace_api.contract.wire import Array, Date, DateParam, JsonMap, Record, Undocumented
+from workspace_api.contract.wire import Array, Date, DateParam, IntervalDays, JsonMap, Record, Undocumented
 
 
 class Worker(Record):
@@ -28,7 +29,7 @@ class Kpi(Record):
     is_reverse: bool | None = None
     name: str | None = None
     description: str | None = None
-    interval_days: int | None = None
+    interval_days: IntervalDays | None = None
     order: int | None = None
     creation_date: Date | None = None
     interval_count_for_averaging: int | None = None
@@ -163,7 +164,7 @@ class SaveKpi(Params):
     is_reverse: bool | None = None
     name: str | None = None
     description: str | None = None
-    interval_days: int | None = None
+    interval_days: Literal[1, 7] | None = None
     order: int | None = None
     creation_date: DateParam | None = None
     interval_count_for_averaging: int | None = None

@@ -62,6 +62,9 @@ class Raw(Generic[T_co]):
     tries: int
     data: T_co
 
+    def __repr__(self) -> str:
+        return f"<Raw {self.http_status}, {len(self.body)} bytes, {self.seconds:.3f} s, {self.tries} tries>"
+
     def json(self) -> Any:
         """The whole envelope, undocumented members included."""
         from pydantic_core import from_json

@@ -1,7 +1,9 @@
-"""Password storage with access per person (part 2, §2.3, §4.3). Values are secrets: never log these records."""
+"""Password storage with access per person (part 2, §2.3, §4.3). Logins and passwords stand in no repr."""
 
 from functools import cached_property
 from typing import Literal
+
+from pydantic import Field
 
 from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, Params
 from workspace_api.contract.wire import Array, CategoryKind, Date, Record, Undocumented
@@ -25,8 +27,8 @@ class Password(Record):
     id: int | None = None
     name: str | None = None
     url: str | None = None
-    login: str | None = None
-    password: str | None = None
+    login: str | None = Field(None, repr=False)
+    password: str | None = Field(None, repr=False)
     description: str | None = None
     author_id: str | None = None
     last_editor_id: str | None = None
@@ -50,7 +52,7 @@ class PasswordCategory(Record):
     name: str | None = None
     author_id: str | None = None
     last_editor_id: str | None = None
-    encrypted_sample_password: str | None = None
+    encrypted_sample_password: str | None = Field(None, repr=False)
     order: int | None = None
     access: dict[str, Undocumented] | None = None
     current_user_access: UserAccess | list[UserAccess] | None = None
@@ -66,8 +68,8 @@ class SavePassword(Params):
     id: int | None = None
     name: str | None = None
     url: str | None = None
-    login: str
-    password: str
+    login: str = Field(repr=False)
+    password: str = Field(repr=False)
     description: str | None = None
     category_id: int
     access: UserAccess | None = None
@@ -85,7 +87,7 @@ class SavePasswordCategory(Params):
 
     id: int | None = None
     type: Literal["private", "common"]
-    encrypted_sample_password: str | None = None
+    encrypted_sample_password: str | None = Field(None, repr=False)
     name: str
     access: UserAccess | None = None
 

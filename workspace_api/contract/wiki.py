@@ -1,6 +1,7 @@
 """Knowledge base: spaces, articles with content blocks, versions, questions, courses (part 2, §2.1, §4.1)."""
 
 from functools import cached_property
+from typing import Literal
 
 from workspace_api.contract.access import AccessItem
 from workspace_api.contract.endpoint import Effect, Endpoint, Group, Mode, NoParams, Params
@@ -226,7 +227,7 @@ class SaveQuestion(Params):
     id: int | None = None
     article_id: int | None = None
     title: str | None = None
-    type: QuestionKind | None = None
+    type: Literal["variant", "open"] | None = None
     points: int | None = None
     variants: list[QuestionVariant] | None = None
 

@@ -24,9 +24,9 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Marks a string with documented values. In records it is open: another value is kept and told as drift."""
+    """Marks a field with documented values. In records it is open: another value is kept and told as drift."""
 
-    values: tuple[str, ...]
+    values: tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +39,8 @@ class DateForm:
 Undocumented = Annotated[Any, Undefined()]
 """A value whose shape the documents leave open. `Any` is the truth here: whatever JSON holds goes through untouched."""
 
-JsonMap = dict[str, Any]
+JsonMap = dict[str, Undocumented]
 """The documents' `map`: an object whose members are not given."""
-
-Date = Annotated[
-    datetime, DateForm(offset=False), WithJsonSchema({"type": "string", "examples": ["2026-11-01 09:30:00"]})
-]
-"""A date in a record, `YYYY-MM-DD HH:MM:SS` by the documents; every form of the wire is read."""
-
-OffsetDate = Annotated[
-    datetime, DateForm(offset=True), WithJsonSchema({"type": "string", "examples": ["2026-11-01T09:30:00+00:00"]})
-]
-"""A date in a record of finance and fintransaction, `YYYY-MM-DDTHH:MM:SS+HH:MM` by the documents."""
 
 
 def _moment(value: object) -> object:
@@ -67,23 +57,50 @@ def _moment(value: object) -> object:
     raise ValueError("is no date: write 2026-11-01, 2026-11-01 09:30:00 or 2026-11-01T09:30:00+03:00")
 
 
-def _zone(info: SerializationInfo) -> tzinfo:
+def _stated_zone(info: SerializationInfo) -> tzinfo | None:
     context = info.context
     if isinstance(context, Mapping):
         zone: object = context.get("zone")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped context
         if isinstance(zone, tzinfo):
             return zone
-    return UTC
+    return None
 
 
 def _naive(value: datetime, info: SerializationInfo) -> str:
-    local = value if value.tzinfo is None else value.astimezone(_zone(info))
-    return local.strftime("%Y-%m-%d %H:%M:%S")
+    local = value if value.tzinfo is None else value.astimezone(_stated_zone(info) or UTC)
+    # Not strftime: on Linux it writes the year 987 with three digits.
+    return local.replace(tzinfo=None).isoformat(" ", timespec="seconds")
 
 
 def _offset(value: datetime, info: SerializationInfo) -> str:
-    aware = value if value.tzinfo is not None else value.replace(tzinfo=_zone(info))
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=_stated_zone(info) or UTC)
     return aware.isoformat(timespec="seconds")
+
+
+def _naive_when_sent(value: datetime, info: SerializationInfo) -> str:
+    """A record that is sent back has the documents' form; one that is only kept loses nothing."""
+    return value.isoformat() if _stated_zone(info) is None else _naive(value, info)
+
+
+def _offset_when_sent(value: datetime, info: SerializationInfo) -> str:
+    return value.isoformat() if _stated_zone(info) is None else _offset(value, info)
+
+
+Date = Annotated[
+    datetime,
+    PlainSerializer(_naive_when_sent, return_type=str, when_used="json"),
+    DateForm(offset=False),
+    WithJsonSchema({"type": "string", "examples": ["2026-11-01 09:30:00"]}),
+]
+"""A date in a record, `YYYY-MM-DD HH:MM:SS` by the documents; every form of the wire is read."""
+
+OffsetDate = Annotated[
+    datetime,
+    PlainSerializer(_offset_when_sent, return_type=str, when_used="json"),
+    DateForm(offset=True),
+    WithJsonSchema({"type": "string", "examples": ["2026-11-01T09:30:00+00:00"]}),
+]
+"""A date in a record of finance and fintransaction, `YYYY-MM-DDTHH:MM:SS+HH:MM` by the documents."""
 
 
 DateParam = Annotated[
@@ -107,6 +124,8 @@ OffsetDateParam = Annotated[
 RequestStatus = Annotated[str, OneOf(("progress", "accept", "reject", "paid"))]
 QuestionKind = Annotated[str, OneOf(("variant", "open"))]
 CategoryKind = Annotated[str, OneOf(("private", "common"))]
+TransactionKind = Annotated[str, OneOf(("in", "out", "move"))]
+IntervalDays = Annotated[int, OneOf((1, 7))]
 
 # Values that are sent are closed: a wrong one is refused before anything leaves.
 ReviewType = Literal["accept", "accept_final", "reject", "progress"]
@@ -124,6 +143,7 @@ class Record(BaseModel):
     model_config = ConfigDict(
         extra="allow",
         coerce_numbers_to_str=True,
+        allow_inf_nan=False,
         protected_namespaces=(),
         validate_by_name=True,
         validate_by_alias=True,
