@@ -75,9 +75,15 @@ def message(world: World, chat: Chat, said: Message, viewer: int) -> Json:
 def _quote(world: World, chat: Chat, message_id: int) -> Json:
     said = chat.messages.get(message_id)
     if said is None:
-        return {"id": message_id, "name": "", "text": ""}
+        return {"id": message_id, "sender": 0, "name": "", "text": ""}
     text = said.text or ("" if not said.document else world.state.files[said.document].name)
-    return {"id": message_id, "name": world.sender_name(said.sender), "text": text[:120], "photo": bool(said.photo)}
+    return {
+        "id": message_id,
+        "sender": said.sender,
+        "name": chat.title if said.anonymous else world.sender_name(said.sender),
+        "text": text[:120],
+        "photo": bool(said.photo),
+    }
 
 
 def chat_row(world: World, chat: Chat, viewer: int) -> Json:

@@ -42,7 +42,7 @@ function content(message, place, on) {
 
 function quote(reply, on) {
   return h(
-    `button.quote.ink-${tone(reply.id)}`, { type: "button", onclick: () => on.jump(reply.id) },
+    `button.quote.ink-${tone(reply.sender)}`, { type: "button", onclick: () => on.jump(reply.id) },
     h("span.quote-name", {}, reply.name || say("deleted")),
     h("span.quote-text", {}, reply.text || (reply.photo ? say("photoWord") : "")),
   );

@@ -18,14 +18,20 @@ function span(text, from, to, entities, act) {
   while (rest.length) {
     const [entity, ...others] = rest;
     const end = Math.min(entity.offset + entity.length, to);
-    if (entity.offset > at) nodes.push(text.slice(at, entity.offset));
+    if (entity.offset > at) nodes.push(text.slice(afterBlock(at), entity.offset));
     const inner = others.filter((other) => other.offset < end);
     rest = others.filter((other) => other.offset >= end);
     nodes.push(wrapped(entity, text.slice(entity.offset, end), span(text, entity.offset, end, inner, act), act));
     at = end;
   }
-  if (at < to) nodes.push(text.slice(at, to));
+  if (at < to) nodes.push(text.slice(afterBlock(at), to));
   return nodes;
+
+  // A block breaks the line by itself: the line break behind it would be a second one.
+  function afterBlock(position) {
+    const last = nodes[nodes.length - 1];
+    return last instanceof Element && last.matches("blockquote, pre") && text[position] === "\n" ? position + 1 : position;
+  }
 }
 
 function wrapped(entity, plain, nodes, act) {
