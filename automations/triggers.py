@@ -111,6 +111,10 @@ class Cron(Model):
     cron: Annotated[str, AfterValidator(_cron_text)]
     timezone: ZoneName | None = None
 
+    def words(self, default_zone: str) -> str:
+        """`0 2 * * * Europe/Moscow`."""
+        return f"{self.cron} {self.timezone or default_zone}"
+
     def ticks(self, after: datetime, default_zone: str) -> Iterator[Tick]:
         """All ticks after a moment."""
         zone = self.timezone or default_zone
@@ -126,6 +130,10 @@ class Every(Model):
     every: Duration
     anchor: Annotated[str, AfterValidator(_anchor_text)] | None = None
     timezone: ZoneName | None = None
+
+    def words(self, default_zone: str) -> str:  # noqa: ARG002 - asked of any trigger
+        """`every 1h`."""
+        return f"every {self.every}"
 
     def ticks(self, after: datetime, default_zone: str) -> Iterator[Tick]:
         """All ticks after a moment."""

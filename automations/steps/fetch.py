@@ -4,7 +4,7 @@ url ─► host on the list? ─► resolved once ─► address public? ─► 
                                                                                        └─► whole body, within limits
 
 A private or loopback address is taken only where the list names that very address and port. Proxies of the
-environment are not used, and a certificate is checked against the host's name although the address is what is connected to.
+environment are not used, and certificates are checked against the host's name although the address is connected to.
 """
 
 import asyncio

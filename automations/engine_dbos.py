@@ -1,0 +1,281 @@
+"""The durable engine on DBOS: the only place that imports it, and late (0.4 s, 60 MB).
+
+A run is a workflow, a record is one of its steps. What is chosen here and why:
+- runs of ticks go through a queue of ours, which only runners listen to; a run by hand starts in its own process;
+- the application version is pinned, since runs of another version are never recovered; raise it when a change of
+  interpret.py would read old records wrongly;
+- portable JSON, not pickle; WAL, which DBOS leaves off.
+DBOS is one per process, and so is this engine.
+"""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from automations.engine import Interpret, RecordedRun, RecordedStep, RunState, Ticket
+from automations.errors import EngineUnavailable, UnknownRun
+from automations.shapes import is_map
+
+if TYPE_CHECKING:
+    from dbos import DBOSClient, StepInfo, WorkflowStatus
+
+APPLICATION = "workspace-automations"
+VERSION = "engine-1"
+WORKFLOW = "automation"
+QUEUE = "runs"
+AT_ONCE = 16
+"""How many queued runs one runner executes at once."""
+POLL_SECONDS = 0.2
+
+_STATES = {
+    "ENQUEUED": RunState.WAITING,
+    "DELAYED": RunState.WAITING,
+    "PENDING": RunState.RUNNING,
+}
+
+
+def _prepare(url: str) -> None:
+    """WAL stays with the file; DBOS itself leaves the rollback journal on."""
+    path = make_url(url).database if url.startswith("sqlite") else None
+    if path:
+        try:
+            with closing(sqlite3.connect(path)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+            # It holds what the workspace answered.
+            Path(path).chmod(0o600)
+        except sqlite3.Error as error:
+            raise EngineUnavailable(f"{path} cannot be opened: {error}") from None
+
+
+def _quiet() -> None:
+    """DBOS's log goes where ours goes; left alone, it prints to the terminal."""
+    logger = logging.getLogger("dbos")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.setLevel(logging.ERROR)
+
+
+def _time(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def _recorded(status: "WorkflowStatus") -> RecordedRun:
+    arguments: Any = status.input
+    ticket = Ticket(**arguments["args"][0])
+    output: Any = status.output
+    result: dict[str, Any] = dict(output) if is_map(output) else {}
+    state = _STATES.get(status.status)
+    if state is None and status.status == "SUCCESS":
+        state = RunState(result["state"])
+    if state is None:
+        told = str(status.error) if status.error else "it was taken up too many times without an end"
+        state, result = RunState.FAILED, {"state": "failed", "message": told}
+    active = status.status in _STATES
+    created = _time(status.created_at) or datetime.fromtimestamp(0, UTC)
+    finished = None if active else _time(status.updated_at)
+    return RecordedRun(ticket, state, result, created, finished, status.executor_id)
+
+
+def _step(info: "StepInfo") -> RecordedStep:
+    output: object = info["output"]
+    return RecordedStep(
+        info["function_id"],
+        info["function_name"],
+        dict(output) if is_map(output) else {"state": "failed", "message": str(info["error"])},
+        _time(info["started_at_epoch_ms"]),
+        _time(info["completed_at_epoch_ms"]),
+    )
+
+
+class DbosHistory:
+    """Reads what the engine has recorded; opens its database on first use."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._client: DBOSClient | None = None
+
+    def _open(self) -> "DBOSClient | None":
+        path = make_url(self._url).database if self._url.startswith("sqlite") else None
+        if self._client is None and path is not None:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as probe:
+                try:
+                    probe.execute("SELECT 1 FROM workflow_status LIMIT 1")
+                except sqlite3.Error:
+                    return None
+        if self._client is None:
+            from dbos import DBOSClient, DBOSPortableJSONSerializer
+
+            _quiet()
+            self._client = DBOSClient(
+                system_database_url=self._url,
+                serializer=DBOSPortableJSONSerializer(),
+                application_name=APPLICATION,
+                retry_connection_errors=False,
+            )
+        return self._client
+
+    def _list(self, **conditions: Any) -> list["WorkflowStatus"]:
+        try:
+            client = self._open()
+            return client.list_workflows(name=WORKFLOW, sort_desc=True, **conditions) if client else []
+        except sqlite3.Error:
+            return []  # no file yet: nothing has run
+        except SQLAlchemyError as error:
+            raise EngineUnavailable(f"the engine's database cannot be read: {type(error).__name__}") from None
+
+    def runs(self, automation: str | None, limit: int) -> Sequence[RecordedRun]:
+        if automation is None:
+            return [_recorded(status) for status in self._list(limit=limit)]
+        found = self._list(limit=limit, workflow_id_prefix=f"{automation}:")
+        return [_recorded(status) for status in found]
+
+    def run(self, run_id: str) -> RecordedRun | None:
+        found = self._list(workflow_ids=[run_id])
+        return _recorded(found[0]) if found else None
+
+    def steps(self, run_id: str) -> Sequence[RecordedStep]:
+        client = self._open()
+        return [_step(info) for info in client.list_workflow_steps(run_id)] if client else []
+
+    def under_way(self) -> Sequence[RecordedRun]:
+        return [_recorded(status) for status in self._list(status="PENDING", load_output=False)]
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.destroy()
+            self._client = None
+
+
+class DbosJournal:
+    """The record of one execution of a workflow."""
+
+    def __init__(self, incarnation: str) -> None:
+        self.incarnation = incarnation
+
+    async def record(self, name: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        from dbos import DBOS
+
+        async def step() -> dict[str, Any]:
+            return await work()
+
+        return await DBOS.run_step_async({"name": name}, step)
+
+
+_running: "list[DbosEngine]" = []
+"""The engine of this process: DBOS keeps one in its module, so that a second one would be the first."""
+
+
+class DbosEngine:
+    """The engine of this process. `executor` is its stable, unique name; `takes_queue`: whether it runs ticks."""
+
+    def __init__(self, url: str, *, executor: str, new_id: Callable[[], str], takes_queue: bool) -> None:
+        self.history = DbosHistory(url)
+        self._url = url
+        self._executor = executor
+        self._new_id = new_id
+        self._takes_queue = takes_queue
+        self._executing: set[asyncio.Task[Any]] = set()
+        self._workflow: Any = None
+
+    async def start(self, interpret: Interpret) -> None:
+        from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer
+
+        if _running:
+            raise EngineUnavailable("automations run in this process already")
+        _prepare(self._url)
+        _quiet()
+        config = DBOSConfig(
+            name=APPLICATION,
+            system_database_url=self._url,
+            application_version=VERSION,
+            executor_id=self._executor,
+            serializer=DBOSPortableJSONSerializer(),
+            log_level="ERROR",
+        )
+
+        async def automation(ticket: dict[str, Any]) -> dict[str, Any]:
+            task = asyncio.current_task()
+            assert task is not None
+            self._executing.add(task)
+            try:
+                return await interpret(Ticket(**ticket), DbosJournal(self._new_id()))
+            finally:
+                self._executing.discard(task)
+
+        _running.append(self)
+        DBOS(config=config)
+        DBOS.listen_queues([QUEUE] if self._takes_queue else [])
+        self._workflow = DBOS.workflow(name=WORKFLOW)(automation)
+        try:
+            # On this loop's thread, so that runs are executed on this loop and not on one of DBOS's own.
+            DBOS.launch()
+            await DBOS.register_queue_async(QUEUE, worker_concurrency=AT_ONCE, polling_interval_sec=POLL_SECONDS)
+        except (SQLAlchemyError, OSError) as error:
+            await self.stop(0)
+            raise EngineUnavailable(f"the engine's database cannot be used: {type(error).__name__}") from None
+
+    async def submit(self, ticket: Ticket) -> None:
+        from dbos import DBOS, SetWorkflowID
+
+        with SetWorkflowID(ticket.run_id):
+            await DBOS.enqueue_workflow_async(QUEUE, self._workflow, ticket.to_json())
+
+    async def begin(self, ticket: Ticket) -> None:
+        from dbos import DBOS, SetWorkflowID
+
+        with SetWorkflowID(ticket.run_id):
+            await DBOS.start_workflow_async(self._workflow, ticket.to_json())
+
+    async def finished(self, run_id: str) -> RecordedRun:
+        from dbos import DBOS
+
+        while True:
+            found = await DBOS.list_workflows_async(workflow_ids=[run_id])
+            if not found:
+                raise UnknownRun(run_id)
+            run = _recorded(found[0])
+            if run.finished_at is not None:
+                return run
+            await asyncio.sleep(POLL_SECONDS / 4)
+
+    async def go_on(self, run_id: str, from_step: int | None) -> None:
+        from dbos import DBOS
+
+        # Both go through DBOS's own queue, which every process listens to: this one, or a runner that is quicker.
+        if from_step is None:
+            await DBOS.resume_workflow_async(run_id)
+        else:
+            await DBOS.rewind_workflow_async(run_id, start_step=from_step)
+
+    async def take_over(self, run_ids: Collection[str]) -> None:
+        from dbos import DBOS
+
+        for run_id in run_ids:
+            await DBOS.resume_workflow_async(run_id, queue_name=QUEUE)
+
+    async def stop(self, grace_seconds: float) -> None:
+        from dbos import DBOS
+
+        if self._executing:
+            await asyncio.wait(self._executing, timeout=grace_seconds)
+        # What is cancelled here is not recorded: the next start takes it up where it was.
+        left = list(self._executing)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        loop = asyncio.get_running_loop()
+        own = ThreadPoolExecutor(thread_name_prefix="automations")
+        await loop.run_in_executor(own, lambda: DBOS.destroy(destroy_registry=True))
+        # DBOS put its pool, which is closed now, behind `to_thread` of this loop.
+        loop.set_default_executor(own)
+        _running.remove(self)
+        self.history.close()

@@ -1,0 +1,3 @@
+from storage import run_migrations
+
+run_migrations()

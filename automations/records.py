@@ -1,0 +1,58 @@
+"""Reads what was due and what ran, from any process, while a runner runs or none does."""
+
+from pathlib import Path
+
+from automations.engine import RunHistory
+from automations.engine_dbos import DbosHistory
+from automations.errors import UnknownRun
+from automations.ledger import Ledger
+from automations.reports import RunDetail, RunReport, run_detail, run_report, skipped_report
+from storage import Database, migrate, open_database
+
+
+def engine_url(data: Path, database_url: str | None) -> str:
+    """Where the engine keeps runs."""
+    return database_url or f"sqlite:///{(data / 'automations-engine.db').resolve()}"
+
+
+def open_ledger(data: Path, database_url: str | None) -> Database:
+    """Opens the database of the ledger and brings it up to date."""
+    database = open_database(database_url or f"sqlite:///{(data / 'automations.db').resolve()}")
+    try:
+        migrate(database, "automations:migrations", version_table="automations_version")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+class Records:
+    """The past of automations. Close it, or use it as a context manager."""
+
+    def __init__(self, data: Path, database_url: str | None) -> None:
+        self._database = open_ledger(data, database_url)
+        self._ledger = Ledger(self._database)
+        self._runs: RunHistory = DbosHistory(engine_url(data, database_url))
+
+    def history(self, name: str | None = None, limit: int = 20) -> list[RunReport]:
+        """The newest runs and skipped ticks, newest first."""
+        lines = [skipped_report(line) for line in self._ledger.newest(name, limit) if line.state == "skipped"]
+        reports = [run_report(run) for run in self._runs.runs(name, limit)]
+        return sorted([*reports, *lines], key=lambda report: report.tick, reverse=True)[:limit]
+
+    def show(self, run_id: str) -> RunDetail:
+        """A run with its steps. Raises UnknownRun."""
+        run = self._runs.run(run_id)
+        if run is None:
+            raise UnknownRun(run_id)
+        return run_detail(run, self._runs.steps(run_id))
+
+    def close(self) -> None:
+        self._runs.close()
+        self._database.close()
+
+    def __enter__(self) -> "Records":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
