@@ -3,6 +3,8 @@
 httpx's timeouts are per read, so a dripping answer outlives them: the sync transport puts the time left under each
 socket operation, the async one a timeout around all. Plain httpx is slow with many calls at once, therefore aiohttp
 carries the async ones; its exceptions are told apart by their cause, since a lost answer looks like a connect timeout.
+
+Message ─► request_of ─► httpx or httpx-aiohttp ─► Body (inflated, capped) ─► Answer, or a Fault in words
 """
 
 import asyncio
@@ -11,12 +13,13 @@ import threading
 import time
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import httpcore
 import httpx
 
-from workspace_api.client.transport import Answer, AnswerLost, Message, NothingSent, too_large
+from workspace_api.client.body import Body
+from workspace_api.client.transport import Answer, AnswerLost, Message, NothingSent
 
 KEEPALIVE = 4.0
 """Seconds an idle connection is kept: less than the 5 s after which common servers close theirs."""
@@ -29,10 +32,11 @@ class _Deadline(threading.local):
 
     at: float = float("inf")
 
-    def left(self, limit: float | None) -> float:
+    def left(self, limit: float | None, late: type[httpcore.TimeoutException]) -> float:
+        """Seconds for the next socket operation; raises `late` where there are none."""
         remaining = self.at - time.monotonic()
         if remaining <= 0:
-            raise httpcore.ReadTimeout("the deadline has passed")
+            raise late("the deadline has passed")
         return remaining if limit is None else min(limit, remaining)
 
 
@@ -44,10 +48,10 @@ class _Stream(httpcore.NetworkStream):
         self._deadline = deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._deadline.left(timeout))
+        return self._inner.read(max_bytes, self._deadline.left(timeout, httpcore.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, self._deadline.left(timeout))
+        self._inner.write(buffer, self._deadline.left(timeout, httpcore.WriteTimeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -55,9 +59,8 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(
-            self._inner.start_tls(ssl_context, server_hostname, self._deadline.left(timeout)), self._deadline
-        )
+        limit = self._deadline.left(timeout, httpcore.ConnectTimeout)
+        return _Stream(self._inner.start_tls(ssl_context, server_hostname, limit), self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
         return self._inner.get_extra_info(info)
@@ -76,21 +79,22 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        try:
-            limit = self._deadline.left(timeout)
-        except httpcore.ReadTimeout as error:
-            raise httpcore.ConnectTimeout(str(error)) from None
+        limit = self._deadline.left(timeout, httpcore.ConnectTimeout)
         return _Stream(self._inner.connect_tcp(host, port, limit, local_address, socket_options), self._deadline)
+
+
+def _trust(base_url: str) -> ssl.SSLContext | None:
+    """Whom to trust, the same for sync and async; reading the certificates takes 20 ms, so only where it is needed."""
+    return httpx.create_ssl_context() if base_url.lower().startswith("https:") else None
 
 
 class _SyncHttp(httpx.HTTPTransport):
     """httpx's own transport over a pool whose sockets know the deadline."""
 
-    def __init__(self, deadline: _Deadline) -> None:
-        super().__init__()
-        self._pool.close()
+    def __init__(self, base_url: str, deadline: _Deadline) -> None:
+        # The inherited constructor would make a pool with sockets of its own.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context(),
+            ssl_context=_trust(base_url),
             max_connections=CONNECTIONS,
             max_keepalive_connections=CONNECTIONS,
             keepalive_expiry=KEEPALIVE,
@@ -104,53 +108,76 @@ def _url(address: str) -> httpx.URL:
     return httpx.URL(address)
 
 
-def _request(base: str, message: Message, deadline: float) -> httpx.Request:
+def request_of(base: str, message: Message, deadline: float) -> httpx.Request:
+    """A message as httpx takes it, for any of its transports."""
     timeout = {"connect": deadline, "pool": deadline, "read": deadline, "write": deadline}
     url = _url(base + message.target)
     extensions = {"timeout": timeout}
     return httpx.Request("POST", url, headers=message.headers, content=message.body, extensions=extensions)
 
 
-def _answer(response: httpx.Response, body: bytes) -> Answer:
-    return Answer(response.status_code, dict(response.headers.items()), body)
+class _Ready(httpx.Request):
+    """A request for httpx-aiohttp, whose parts aiohttp takes as they are.
+
+    httpx's own constructor encodes headers that aiohttp decodes again: a fifth of a whole call.
+    """
+
+    def __init__(self, url: httpx.URL, message: Message, headers: object, connect: float) -> None:
+        self.method = "POST"
+        self.url = url
+        # httpx-aiohttp hands the headers on to aiohttp, which knows its own kind best.
+        self.headers = cast("httpx.Headers", headers)
+        self.stream = httpx.ByteStream(message.body)
+        self.extensions = {"timeout": {"connect": connect, "pool": connect}}
+        self._content = message.body
+
+
+def _headers(response: httpx.Response) -> dict[str, str]:
+    """By lower-case names; repeated ones are joined by a comma."""
+    found: dict[str, str] = {}
+    for name, value in response.headers.raw:
+        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
+        found[key] = f"{found[key]}, {text}" if key in found else text
+    return found
+
+
+def _body(headers: dict[str, str], max_bytes: int) -> Body:
+    return Body(headers.get("content-encoding"), headers.get("content-length"), max_bytes)
 
 
 class HttpxTransport:
-    """Sync, pooled, for any number of threads."""
+    """Sync, pooled, for any number of threads. Looking up a host's name is the one thing the deadline cannot end."""
 
     def __init__(self, base_url: str) -> None:
         self._base = base_url.rstrip("/")
         self._deadline = _Deadline()
-        self._http = _SyncHttp(self._deadline)
+        self._http = _SyncHttp(self._base, self._deadline)
 
     def send(self, message: Message, *, deadline: float, max_bytes: int) -> Answer:
         self._deadline.at = time.monotonic() + deadline
         try:
-            response = self._http.handle_request(_request(self._base, message, deadline))
+            response = self._http.handle_request(request_of(self._base, message, deadline))
             try:
-                size = 0
-                chunks: list[bytes] = []
-                for chunk in response.iter_bytes():
-                    size += len(chunk)
-                    if size > max_bytes:
-                        raise too_large(max_bytes)
-                    chunks.append(chunk)
+                headers = _headers(response)
+                body = _body(headers, max_bytes)
+                for chunk in cast("httpx.SyncByteStream", response.stream):
+                    body.take(chunk)
             finally:
                 response.close()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise NothingSent(_reason(error)) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
             raise NothingSent(_reason(error), final=True) from None
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OSError, ValueError) as error:
             raise AnswerLost(_reason(error)) from None
-        return _answer(response, b"".join(chunks))
+        return Answer(response.status_code, headers, body.whole())
 
     def close(self) -> None:
         self._http.close()
 
 
 class AiohttpTransport:
-    """Async, pooled; aiohttp is imported with the first call."""
+    """Async, pooled, for one event loop; aiohttp is imported with the first call."""
 
     def __init__(self, base_url: str) -> None:
         self._base = base_url.rstrip("/")
@@ -159,12 +186,18 @@ class AiohttpTransport:
     def _open(self) -> httpx.AsyncBaseTransport:
         import aiohttp
         from httpx_aiohttp import AiohttpTransport as Inner
+        from multidict import CIMultiDict
 
         def session() -> aiohttp.ClientSession:
-            connector = aiohttp.TCPConnector(limit=CONNECTIONS, keepalive_timeout=KEEPALIVE)
+            trust = _trust(self._base)
+            connector = aiohttp.TCPConnector(
+                limit=CONNECTIONS, keepalive_timeout=KEEPALIVE, ssl=True if trust is None else trust
+            )
             return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
 
-        return Inner(client=session)
+        self._header_map = CIMultiDict[str]
+        # `verify` is for a connector that it would make itself: ours has its own trust, above.
+        return Inner(verify=False, client=session)
 
     async def send(self, message: Message, *, deadline: float, max_bytes: int) -> Answer:
         if self._http is None:
@@ -172,10 +205,15 @@ class AiohttpTransport:
         try:
             # The connect timeout ends a little before the whole, so that a call that never left is told as such.
             async with asyncio.timeout(deadline):
-                return await exchange_over(self._http, _request(self._base, message, deadline * 0.95), max_bytes)
+                request = _Ready(
+                    _url(self._base + message.target), message, self._header_map(message.headers), deadline * 0.95
+                )
+                return await exchange_over(self._http, request, max_bytes)
+        except AnswerLost:
+            raise
         except TimeoutError:
             raise AnswerLost(f"no whole answer within {deadline:.3g} s") from None
-        except httpx.HTTPError as error:
+        except Exception as error:  # noqa: BLE001 - aiohttp's errors are many: all but the known ones are a lost answer
             raise _classified(error) from None
 
     async def close(self) -> None:
@@ -187,44 +225,48 @@ class AiohttpTransport:
 async def exchange_over(http: httpx.AsyncBaseTransport, request: httpx.Request, max_bytes: int) -> Answer:
     """One request over any of httpx's async transports, its body capped."""
     response = await http.handle_async_request(request)
+    stream = cast("httpx.AsyncByteStream", response.stream)
     try:
-        size = 0
-        chunks: list[bytes] = []
-        async for chunk in response.aiter_bytes():
-            size += len(chunk)
-            if size > max_bytes:
-                raise too_large(max_bytes)
-            chunks.append(chunk)
+        headers = _headers(response)
+        body = _body(headers, max_bytes)
+        async for chunk in stream:
+            body.take(chunk)
     finally:
-        await response.aclose()
-    return _answer(response, b"".join(chunks))
+        await stream.aclose()
+    return Answer(response.status_code, headers, body.whole())
 
 
-def _classified(error: httpx.HTTPError) -> NothingSent | AnswerLost:
+def _classified(error: Exception) -> NothingSent | AnswerLost:
     """By the cause: httpx-aiohttp 0.2 calls a lost answer a connect timeout too."""
     import aiohttp
 
-    cause = error.__cause__
-    if isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError):
-        return NothingSent(_reason(error))
-    if isinstance(error, httpx.UnsupportedProtocol):
+    cause = error.__cause__ if isinstance(error, httpx.HTTPError) else error
+    if isinstance(cause, aiohttp.ClientConnectorError):
+        return NothingSent(_REASONS["ConnectError"])
+    if isinstance(cause, aiohttp.ConnectionTimeoutError):
+        return NothingSent(_REASONS["ConnectTimeout"])
+    if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return NothingSent(_reason(error), final=True)
+    if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | aiohttp.ClientResponseError):
+        return AnswerLost(_REASONS["ReadError"])
     return AnswerLost(_reason(error))
+
+
+_REASONS = {
+    "ConnectError": "cannot connect to the workspace",
+    "ConnectTimeout": "no connection to the workspace in time",
+    "PoolTimeout": "all connections were busy for too long",
+    "ReadTimeout": "no whole answer in time",
+    "WriteTimeout": "the request could not be sent in time",
+    "ReadError": "the connection broke before the whole answer was there",
+    "WriteError": "the connection broke while sending",
+    "RemoteProtocolError": "the workspace closed the connection without a whole answer",
+    "UnsupportedProtocol": "the workspace's address is no http:// or https:// URL",
+    "InvalidURL": "the workspace's address is no http:// or https:// URL",
+}
 
 
 def _reason(error: Exception) -> str:
     """A short reason: the kind of error in words. Its own text may hold the address with its query, so it stays out."""
-    words = {
-        "ConnectError": "cannot connect to the workspace",
-        "ConnectTimeout": "the connection broke off or could not be made in time",
-        "PoolTimeout": "all connections were busy for too long",
-        "ReadTimeout": "no whole answer in time",
-        "WriteTimeout": "the request could not be sent in time",
-        "ReadError": "the connection broke while the answer was awaited",
-        "WriteError": "the connection broke while sending",
-        "RemoteProtocolError": "the workspace closed the connection without a whole answer",
-        "DecodingError": "the answer's compression is broken",
-        "UnsupportedProtocol": "the workspace's address is no http:// or https:// URL",
-        "InvalidURL": "the workspace's address is no http:// or https:// URL",
-    }
-    return words.get(type(error).__name__, f"the exchange failed ({type(error).__name__})")
+    kind = type(error).__name__
+    return _REASONS.get(kind, f"the exchange failed ({kind})")

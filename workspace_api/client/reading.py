@@ -5,13 +5,14 @@ body ─► one strict pass (status "success", data of the right type) ─► Do
 """
 
 import gc
+import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from functools import cache
-from typing import Any, Literal, TypeVar, cast, get_args, get_origin
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import from_json
 
 from workspace_api.client.events import Drift, Observer
@@ -32,7 +33,7 @@ REPAIRS = 5
 @cache
 def _envelope(operation: Operation[Any]) -> type[BaseModel]:
     fields: dict[str, Any] = {"status": (Literal["success"], ...), "data": (operation.data, ...)}
-    return create_model("Envelope", **fields)
+    return create_model("Envelope", __config__=ConfigDict(allow_inf_nan=False), **fields)
 
 
 def read_answer(operation: Operation[T], answer: Answer, zone: tzinfo, observer: Observer | None) -> Outcome[T]:
@@ -74,9 +75,9 @@ def _parse(operation: Operation[T], body: bytes) -> T:
 def _read_by_hand(operation: Operation[T], answer: Answer, zone: tzinfo, observer: Observer | None) -> Outcome[T]:
     status = answer.http_status
     try:
-        envelope: Any = from_json(answer.body)
+        envelope: Any = from_json(answer.body, allow_inf_nan=False)
     except ValueError:
-        kind = answer.headers.get("content-type", "no content type").split(";")[0]
+        kind = _short(answer.headers.get("content-type", "no content type").split(";", 1)[0], 60)
         return Unknown(f"HTTP {status} with {kind} in place of JSON", status)
     if not isinstance(envelope, dict) or not isinstance(envelope.get("status"), str):  # pyright: ignore[reportUnknownMemberType]
         return Unknown(f"HTTP {status} without the envelope", status)
@@ -96,15 +97,30 @@ def _read_by_hand(operation: Operation[T], answer: Answer, zone: tzinfo, observe
     return checked
 
 
+_CODES = {401: "unauthorized", 403: "permission_denied", 404: "not_found", 409: "conflict", 429: "too_many_requests"}
+
+
 def _refusal(envelope: dict[str, Any], status: int) -> Refused | Unknown:
-    """`error_message`, else `error`, holds the text; a 5xx envelope leaves open what happened."""
+    """`error_message`, else `error`, holds the text; a 5xx or 3xx envelope leaves open what happened.
+
+    The code is `error` where that is a code; else the HTTP status tells what kind of refusal it is.
+    """
     error, message = envelope.get("error"), envelope.get("error_message")
-    text = str(message or error or "no reason given")
-    if status >= 500 and error != "not_implemented":
+    text = _short(str(message or error or "no reason given"), 500)
+    if (status >= 500 and error != "not_implemented") or 300 <= status < 400:
         return Unknown(f"HTTP {status}: {text}", status)
     if "permission_denied" in f"{error} {message}":
         return Refused("permission_denied", text, status)
-    return Refused(str(error or "error"), text, status)
+    if isinstance(error, str) and re.fullmatch("[a-z][a-z0-9_]{0,63}", error):
+        return Refused(error, text, status)
+    return Refused(_CODES.get(status, "error"), text, status)
+
+
+def _short(text: str, longest: int) -> str:
+    """Somebody else's text in one of our sentences: one line, printable, not endless."""
+    line = " ".join(text[: 4 * longest].split())
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= longest else f"{line[:longest]}…"
 
 
 def _rows(value: Any) -> list[Any]:
@@ -137,32 +153,46 @@ def _repair(operation: Operation[T], data: Any, told: list[Drift]) -> Done[T] | 
         try:
             return Done(operation.adapter.validate_python(data))
         except ValidationError as error:
+            aside: set[tuple[int | str, ...]] = set()
             for detail in error.errors(include_url=False, include_context=False, include_input=False):
-                if not _set_aside(operation, data, detail["loc"], told):
+                found = _innermost_field(operation, data, detail["loc"])
+                if found is None:
                     return None
+                # Two wrong elements of one list, or two branches of one union, are one field.
+                if found.path not in aside:
+                    aside.add(found.path)
+                    found.holder[f"{found.field}!"] = found.holder[found.field]
+                    found.holder[found.field] = None
+                    told.append(Drift(operation.name, found.record, found.field, "wrong type"))
     return None
 
 
-def _set_aside(operation: Operation[Any], data: Any, path: tuple[int | str, ...], told: list[Drift]) -> bool:
-    """Finds the innermost object on `path` and empties its field; false where the error is not inside a record."""
-    holder: dict[str, Any] | None = None
-    field = ""
+class _Field(NamedTuple):
+    """A field of a record in raw data."""
+
+    path: tuple[int | str, ...]
+    holder: dict[str, Any]
+    record: str
+    field: str
+
+
+def _innermost_field(operation: Operation[Any], data: Any, path: tuple[int | str, ...]) -> _Field | None:
+    """The innermost record's field on `path`; None where the error is not inside a record, or the field is null."""
+    found: _Field | None = None
+    annotation: Any = operation.data
     current: Any = data
-    for part in path:
+    for depth, part in enumerate(path):
+        model = next((kind for kind in _parts(annotation) if isinstance(kind, type) and issubclass(kind, Record)), None)
         inner: Any = current
-        if isinstance(inner, dict) and part in inner:
-            holder, field = cast("dict[str, Any]", inner), str(part)
-            current = holder[field]
-        elif isinstance(inner, list) and isinstance(part, int):
+        if isinstance(inner, list) and isinstance(part, int):
             current = _rows(inner)[part]
+        elif isinstance(inner, dict) and model is not None and part in inner and part in model.model_fields:
+            holder = cast("dict[str, Any]", inner)
+            found = _Field(path[: depth + 1], holder, model.__name__, str(part))
+            annotation, current = model.model_fields[str(part)].annotation, holder[str(part)]
         else:
             break
-    if holder is None or holder.get(field) is None:
-        return False
-    holder[f"{field}!"] = holder[field]
-    holder[field] = None
-    told.append(Drift(operation.name, "data", field, "wrong type"))
-    return True
+    return None if found is None or found.holder[found.field] is None else found
 
 
 class _Plan:
@@ -172,7 +202,7 @@ class _Plan:
 
     def __init__(self, record: type[Record]) -> None:
         self.dates: list[str] = []
-        self.enums: list[tuple[str, frozenset[str]]] = []
+        self.enums: list[tuple[str, frozenset[str | int]]] = []
         self.nested: list[str] = []
         for name, field in record.model_fields.items():
             parts = list(_parts(field.annotation))

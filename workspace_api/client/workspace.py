@@ -9,20 +9,22 @@ perform(call)    sends a Call made elsewhere (`workspace_api.calls`), attempt(ca
 
 import asyncio
 import random
+import re
 import threading
 import time
 from dataclasses import replace
 from datetime import tzinfo
 from functools import cached_property
 from types import TracebackType
-from typing import Self, TypedDict, TypeVar, Unpack
+from typing import NoReturn, Self, TypedDict, TypeVar, Unpack
 
 from workspace_api.client.errors import error_of
 from workspace_api.client.events import Observer
-from workspace_api.client.exchange import Exchange, Options, Pause, Reply, exchange
+from workspace_api.client.exchange import Exchange, Options, Pause, Reply, exchange, fits_header
 from workspace_api.client.transport import AnswerLost, AsyncTransport, NothingSent, Transport
 from workspace_api.contract import Api
 from workspace_api.contract.endpoint import Async, AsyncOutcomes, AsyncRaw, Call, Sync, SyncOutcomes, SyncRaw
+from workspace_api.contract.errors import InvalidArguments, Problem
 from workspace_api.contract.outcome import Done, NotSent, Outcome, Raw, Refused, Unknown
 
 T = TypeVar("T")
@@ -47,7 +49,11 @@ class _Key:
     __slots__ = ("value",)
 
     def __init__(self, value: str) -> None:
-        self.value = value
+        # A key is often read from a file, with the line's end.
+        self.value = value.strip()
+        if self.value and not fits_header(self.value):
+            problem = Problem(("api_key",), "holds characters that no key has: copy it again")
+            raise InvalidArguments("workspace", [problem])
 
     def __repr__(self) -> str:
         return "<key>"
@@ -60,10 +66,8 @@ class _Pace:
         self._lock = threading.Lock()
         self._next = 0.0
 
-    def wait(self, pace: float) -> float:
-        """Takes the next slot and says how long it is until then."""
-        if not pace:
-            return 0.0
+    def slot(self, pace: float) -> float:
+        """Takes the next free start and says how many seconds it is until then."""
         with self._lock:
             now = time.monotonic()
             slot = max(now, self._next)
@@ -71,11 +75,24 @@ class _Pace:
             return slot - now
 
 
+class _Closed:
+    """What both clients show of themselves: no key, no password of the address, nothing that could be stored."""
+
+    url: str
+
+    def __repr__(self) -> str:
+        address = re.sub("//[^/@]*@", "//", self.url)
+        return f"<{type(self).__name__} {address}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} holds connections and a key: open one where it is needed")
+
+
 def _payload(outcome: Done[Raw[T]] | Refused | NotSent | Unknown) -> Outcome[T]:
     return Done(outcome.data.data) if isinstance(outcome, Done) else outcome
 
 
-class Workspace(Api[Sync]):
+class Workspace(_Closed, Api[Sync]):
     """A workspace, for programs without an event loop; safe to share between threads.
 
     Raises InvalidArguments before anything is sent, CallNotSent, CallRefused or CallUnknown after (client/errors.py).
@@ -129,7 +146,14 @@ class Workspace(Api[Sync]):
 
     def attempt_raw(self, call: Call[T]) -> Done[Raw[T]] | Refused | NotSent | Unknown:
         """The same with the whole answer in Done."""
-        steps: Exchange[T] = exchange(call, self.options, self._key.value, clock=time.monotonic, random=random.random)
+        steps: Exchange[T] = exchange(
+            call,
+            self.options,
+            self._key.value,
+            clock=time.monotonic,
+            random=random.random,
+            slot=self._pace.slot,
+        )
         reply: Reply = None
         try:
             while True:
@@ -138,8 +162,6 @@ class Workspace(Api[Sync]):
                     time.sleep(step.seconds)
                     reply = None
                     continue
-                if pause := self._pace.wait(self.options.pace):
-                    time.sleep(pause)
                 try:
                     reply = self._transport.send(step.message, deadline=step.deadline, max_bytes=self.options.max_bytes)
                 except (NothingSent, AnswerLost) as fault:
@@ -147,6 +169,8 @@ class Workspace(Api[Sync]):
         except StopIteration as end:
             outcome: Done[Raw[T]] | Refused | NotSent | Unknown = end.value
             return outcome
+        finally:
+            steps.close()
 
     def close(self) -> None:
         """Closes the connections, of all views of this client."""
@@ -160,11 +184,8 @@ class Workspace(Api[Sync]):
     ) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.url}>"
 
-
-class AsyncWorkspace(Api[Async]):
+class AsyncWorkspace(_Closed, Api[Async]):
     """A workspace, for an event loop. See Workspace; a call that is cancelled may have taken effect."""
 
     def __init__(
@@ -215,7 +236,14 @@ class AsyncWorkspace(Api[Async]):
 
     async def attempt_raw(self, call: Call[T]) -> Done[Raw[T]] | Refused | NotSent | Unknown:
         """The same with the whole answer in Done."""
-        steps: Exchange[T] = exchange(call, self.options, self._key.value, clock=time.monotonic, random=random.random)
+        steps: Exchange[T] = exchange(
+            call,
+            self.options,
+            self._key.value,
+            clock=time.monotonic,
+            random=random.random,
+            slot=self._pace.slot,
+        )
         reply: Reply = None
         try:
             while True:
@@ -224,8 +252,6 @@ class AsyncWorkspace(Api[Async]):
                     await asyncio.sleep(step.seconds)
                     reply = None
                     continue
-                if pause := self._pace.wait(self.options.pace):
-                    await asyncio.sleep(pause)
                 try:
                     reply = await self._transport.send(
                         step.message, deadline=step.deadline, max_bytes=self.options.max_bytes
@@ -235,6 +261,8 @@ class AsyncWorkspace(Api[Async]):
         except StopIteration as end:
             outcome: Done[Raw[T]] | Refused | NotSent | Unknown = end.value
             return outcome
+        finally:
+            steps.close()
 
     async def aclose(self) -> None:
         """Closes the connections, of all views of this client."""
@@ -247,6 +275,3 @@ class AsyncWorkspace(Api[Async]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.url}>"

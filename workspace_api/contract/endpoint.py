@@ -12,7 +12,7 @@ A Group is bound to a door (what to do with a call) and to a Mode (what the type
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -92,7 +92,12 @@ class Params(BaseModel):
     @classmethod
     def query_fields(cls) -> set[str]:
         """The names of the parameters that do not go into the body."""
-        return {name for name, field in cls.model_fields.items() if IN_QUERY in field.metadata}
+        return set(_query_fields(cls))
+
+
+@cache
+def _query_fields(params: type[Params]) -> frozenset[str]:
+    return frozenset(name for name, field in params.model_fields.items() if IN_QUERY in field.metadata)
 
 
 class NoParams(Params):

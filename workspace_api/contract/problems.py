@@ -1,6 +1,6 @@
 """Pydantic's findings in our words: which field, what is wrong, and the nearest right name.
 
-finding ─► place (the branches of a union, which pydantic names in its path, left out) ─► sentence ─► one Problem a place
+finding ─► place (the branches of a union, which pydantic puts into its path, left out) ─► sentence ─► Problem
 """
 
 from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ def members(annotation: Any) -> list[Any]:
 def _branch(tag: str, choices: Sequence[Any]) -> Any:
     """The member of a union that pydantic calls by `tag`: a model's name, or `list[…]` and `dict[…]`."""
     for choice in choices:
-        if tag.split("[")[0] == getattr(get_origin(choice) or choice, "__name__", ""):
+        if tag.partition("[")[0] == getattr(get_origin(choice) or choice, "__name__", ""):
             return choice
     return choices[0]
 
