@@ -1,0 +1,54 @@
+"""From the bytes of a request to fields that can be stored: what JSON readers let through and databases do not.
+
+Refused with one sentence each: no JSON, NaN, a body that is no object, nesting deeper than 64, a whole number beyond 64
+bits, an infinite one, NUL or half a surrogate pair in a text. The same on both databases.
+"""
+
+import math
+from typing import Any
+
+import orjson
+
+from workspace_api.server.errors import InvalidRequest
+
+BODY_LIMIT = 8 * 1024 * 1024
+DEPTH_LIMIT = 64
+INT_LIMIT = 2**63
+
+
+def read_fields(body: bytes) -> dict[str, Any]:
+    """The fields of a request; an empty body has none."""
+    if not body.strip():
+        return {}
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise InvalidRequest(
+            f"The body is no JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
+    if not isinstance(value, dict):
+        raise InvalidRequest('The body must be a JSON object, such as {"id": 7}.')
+    _check(value)
+    return value
+
+
+def _check(value: object) -> None:
+    """Walks without recursion, so that depth is a refusal and not a crash."""
+    waiting: list[tuple[object, int]] = [(value, 1)]
+    while waiting:
+        current, depth = waiting.pop()
+        if isinstance(current, str):
+            if "\x00" in current:
+                raise InvalidRequest("A text holds the character NUL, which cannot be kept.")
+        elif isinstance(current, int):
+            if not -INT_LIMIT <= current < INT_LIMIT:
+                raise InvalidRequest("A whole number is beyond 64 bits.")
+        elif isinstance(current, float):
+            if not math.isfinite(current):
+                raise InvalidRequest("A number is infinite.")
+        elif isinstance(current, (dict, list)):
+            if depth > DEPTH_LIMIT:
+                raise InvalidRequest(f"The body is nested deeper than {DEPTH_LIMIT} levels.")
+            if isinstance(current, dict):
+                waiting.extend((key, depth + 1) for key in current)
+            waiting.extend((item, depth + 1) for item in (current.values() if isinstance(current, dict) else current))
