@@ -174,15 +174,20 @@ def _said(connection: Connection, chat_id: int, html: str, now: float) -> None:
 
 def _intent(turn: Turn, card: Card, intended: Intended) -> Intent:
     person = turn.known()
+    operation_id = intents.new_id()
+    body = json.loads(intended.call.params.model_dump_json(by_alias=True, exclude_unset=True))
+    tag = intents.OPERATION_ID_FIELD.get(intended.call.name)
+    if tag is not None:
+        body[tag] = {**(body.get(tag) or {}), "operation_id": operation_id}
     return Intent(
-        id=intents.new_id(),
+        id=operation_id,
         telegram_id=person.telegram_id,
         user_id=person.user_id,
         card_id=card.id,
         dialogue=card.dialogue,
         subject=intended.subject,
         operation=intended.call.name,
-        body=json.loads(intended.call.params.model_dump_json(by_alias=True, exclude_unset=True)),
+        body=body,
         before=intended.before,
         state="open",
         checks=0,

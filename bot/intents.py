@@ -17,6 +17,9 @@ from bot.tables import intents
 
 State = Literal["open", "sending", "unknown", "done", "refused", "not_seen"]
 
+OPERATION_ID_FIELD = {"fintransaction.transaction.create": "data", "tasks.task.create": "integration_data"}
+"""Where a created thing carries the operation id by which it is found again."""
+
 CHECKS = (1.0, 2.0, 5.0, 15.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0, 60.0)
 """Seconds between the readings back of an unknown outcome: about ten minutes in all."""
 
@@ -126,6 +129,14 @@ def move(
         values["checks"] = checks
     where = (intents.c.id == intent_id, intents.c.state.not_in(unless))
     return connection.execute(update(intents).where(*where).values(**values)).rowcount == 1
+
+
+def put_off(connection: Connection, intent_id: str, now: float, until: float) -> None:
+    """After a fault of ours: what was being sent is unknown, all else is tried again then."""
+    here = intents.c.id == intent_id
+    sending = update(intents).where(here, intents.c.state == "sending")
+    connection.execute(sending.values(state="unknown", updated_at=now))
+    connection.execute(update(intents).where(here, intents.c.state.in_(("open", "unknown"))).values(due_at=until))
 
 
 def due(connection: Connection, now: float) -> list[Intent]:

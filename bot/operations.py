@@ -3,7 +3,7 @@
 ```
 open ─► commit "sending" ─► call with the person's own key ─► Done ─► done
                                                             ├► Refused, NotSent ─► refused
-                                                            └► Unknown ─► read back at 1, 2, 5, 15, 60 s, then each minute
+                                                            └► Unknown ─► read back, for ten minutes at the most
 ```
 Each outcome goes to the intent's dialogue, which shows it; the card and the intent's new state are committed together.
 """
@@ -12,11 +12,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 
+from markupsafe import escape
 from pydantic_core import from_json
 from sqlalchemy import Connection
 
 from bot import cards, intents, people
+from bot.cards import View
 from bot.desk import Desk, Dialogue, Turn
 from bot.intents import CHECKS, Intent, Settled, State
 from workspace_api import Done, NotSent, Refused, Unknown, WorkspaceError, find
@@ -57,13 +60,16 @@ class Operations:
                 if intent.id not in self._running:
                     task = asyncio.create_task(self._handle(intent))
                     self._running[intent.id] = task
-                    task.add_done_callback(lambda _, key=intent.id: self._running.pop(key, None))
+                    task.add_done_callback(partial(self._ended, intent.id))
             try:
                 async with asyncio.timeout(RECHECK):
                     await self._wake.wait()
             except TimeoutError:
                 continue
         await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    def _ended(self, intent_id: str, _task: asyncio.Task[None]) -> None:
+        self._running.pop(intent_id, None)
 
     async def _handle(self, intent: Intent) -> None:
         try:
@@ -73,8 +79,9 @@ class Operations:
                 await self._read_back(intent)
         except Exception:
             log.exception("intent %s (%s) failed", intent.id, intent.operation)
-            later = self._desk.now() + CHECKS[min(intent.checks, len(CHECKS) - 1)]
-            await self._move(intent, "unknown" if intent.state != "open" else "open", due_at=later)
+            now = self._desk.now()
+            later = now + CHECKS[min(intent.checks, len(CHECKS) - 1)]
+            await self._desk.db.write(lambda connection: intents.put_off(connection, intent.id, now, later))
 
     async def _make(self, intent: Intent) -> None:
         with self._desk.db.read() as connection:
@@ -108,7 +115,7 @@ class Operations:
         if person is None:
             await self._move(intent, "not_seen")
             return
-        turn = self._turn(intent, person)
+        turn = self._turn(person)
         try:
             verdict = await self._dialogues[intent.dialogue].read_back(turn, intent)
         except WorkspaceError as error:
@@ -122,7 +129,7 @@ class Operations:
             due_at = self._desk.now() + CHECKS[intent.checks + 1]
             await self._move(intent, "unknown", due_at=due_at, checks=intent.checks + 1)
 
-    def _turn(self, intent: Intent, person: people.Person) -> Turn:
+    def _turn(self, person: people.Person) -> Turn:
         texts = self._desk.texts(person.language)
         return Turn(self._desk, person.telegram_id, person.telegram_id, texts, person)
 
@@ -140,14 +147,14 @@ class Operations:
             with self._desk.db.read() as connection:
                 person = people.find(connection, intent.telegram_id)
                 card = cards.load(connection, intent.card_id)
-            turn = self._turn(intent, person) if person is not None else None
+            turn = self._turn(person) if person is not None else None
             if turn is not None and card is not None:
                 turn.chat_id = card.chat_id
                 try:
                     await self._dialogues[intent.dialogue].settled(turn, card, intent, settled)
                 except WorkspaceError as error:
                     log.warning("intent %s is %s; its card cannot be shown afresh: %s", intent.id, to, error)
-                    await self._dialogues[intent.dialogue].refresh(turn, card)
+                    turn.show(card, View(escape(in_words(turn, settled))))
 
             def commit(connection: Connection) -> None:
                 moved = intents.move(connection, intent.id, to, self._desk.now(), note=note, due_at=due_at)
@@ -155,3 +162,14 @@ class Operations:
                     turn.write(connection)
 
             await self._desk.db.write(commit)
+
+
+def in_words(turn: Turn, settled: Settled) -> str:
+    """An outcome as one sentence, for a card that cannot be shown in full now."""
+    if settled.kind == "done":
+        return turn.t("Done. The workspace does not answer right now, so the details come later.")
+    if settled.kind == "refused":
+        return turn.t("The workspace refused: %(why)s", why=settled.message)
+    if settled.kind == "checking":
+        return turn.t("The workspace has not confirmed it yet. I am checking; do not do it again.")
+    return turn.t("It was not seen in the workspace. Check there before you do it again.")

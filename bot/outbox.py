@@ -80,6 +80,8 @@ def finish(connection: Connection, row_id: int, state: str, note: str | None = N
     connection.execute(update(outbox).where(outbox.c.id == row_id).values(state=state, note=note))
 
 
-def postpone(connection: Connection, row_id: int, until: float, note: str) -> None:
-    """Tries again then."""
+def postpone_chat(connection: Connection, chat_id: int, row_id: int, until: float, note: str) -> None:
+    """The row is tried again then, and nothing of the same chat overtakes it."""
+    here = update(outbox).where(outbox.c.chat_id == chat_id, outbox.c.state == "due", outbox.c.kind != "answer")
+    connection.execute(here.values(due_at=until))
     connection.execute(update(outbox).where(outbox.c.id == row_id).values(due_at=until, note=note))

@@ -15,6 +15,9 @@ from bot.tables import awaits, invitations, people, waiting
 
 HOUR = 3600.0
 
+FIRST = 0
+"""Not a request: the mark among a person's waiting requests that those of the day of linking are noted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -128,3 +131,17 @@ def unlink(connection: Connection, telegram_id: int) -> None:
 def mark(connection: Connection, telegram_id: int, **values: object) -> None:
     """Changes what is kept of a person: `blocked`, `key_proved`, `seen_at`, `language`, `sealed_key`."""
     connection.execute(update(people).where(people.c.telegram_id == telegram_id).values(**values))
+
+
+def invitation(connection: Connection, code_hash: str) -> Invitation | None:
+    """An invitation by the hash of its code."""
+    row = connection.execute(select(invitations).where(invitations.c.code_hash == code_hash)).first()
+    return None if row is None else Invitation(row.code_hash, row.user_id, row.sealed_key)
+
+
+def note_waiting(connection: Connection, telegram_id: int, *, gone: set[int], new: set[int], at: float) -> None:
+    """Which requests wait for a person, so that each is pushed once."""
+    for number in gone:
+        connection.execute(delete(waiting).where(waiting.c.telegram_id == telegram_id, waiting.c.request_id == number))
+    for number in new:
+        connection.execute(insert(waiting).values(telegram_id=telegram_id, request_id=number, since=at))

@@ -1,6 +1,6 @@
 """What the bot says: Jinja2 templates and short sentences under gettext, numbers and dates as a person writes them.
 
-templates/*.html hold the longer texts; every value is escaped by autoescape, so nothing from the workspace becomes markup.
+templates/*.html hold the longer texts; autoescape escapes every value, so nothing from the workspace becomes markup.
 locales/<language>/LC_MESSAGES/bot.po hold the translations; they are read at start, so there is nothing to compile.
 """
 
@@ -131,7 +131,7 @@ def money(amount: int, scale: int, currency: Currency | None, code: str | None =
 
 
 def fit(text: str, limit: int = LIMIT) -> str:
-    """HTML cut to the limit at a word's end, with its open tags closed; markup counts too, which errs on the safe side."""
+    """HTML cut to the limit at a word's end, its open tags closed; markup counts too, which errs on the safe side."""
     if len(text) <= limit:
         return text
     cut = text[: limit - 60]

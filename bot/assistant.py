@@ -1,0 +1,230 @@
+"""The assistant put together: one process that polls, handles, calls, delivers and watches.
+
+```
+polling ─► inbox ─► handling (order per person, people in parallel) ─► dialogues
+operations: intended calls       delivery: the outbox       watch: what changed in the workspace
+```
+"""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from sqlalchemy import Connection
+from telegram import Bot, Update
+
+from bot import cards, inbox, people
+from bot.delivery import Delivery
+from bot.desk import Desk, Refusal, Turn
+from bot.dialogues import BY_NAME, COMMANDS, route
+from bot.incoming import Incoming, Left, Said, Tapped, parse
+from bot.intents import AlreadyUnderWay
+from bot.menu import publish
+from bot.operations import Operations
+from bot.polling import poll
+from bot.watch import Watch
+from workspace_api import CallNotSent, CallUnknown, KeyRejected, PermissionDenied, WorkspaceError
+
+log = logging.getLogger("bot")
+
+AT_ONCE = 16
+"""How many people are handled at the same time."""
+
+PAUSE = 0.5
+
+
+class Locks:
+    """One lock per person: their updates and outcomes never meet."""
+
+    def __init__(self) -> None:
+        self._locks: dict[int, asyncio.Lock] = {}
+
+    def __call__(self, telegram_id: int) -> asyncio.Lock:
+        return self._locks.setdefault(telegram_id, asyncio.Lock())
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """`poll_seconds` between two readings of the workspace."""
+
+    poll_seconds: float = 30.0
+
+
+class Assistant:
+    """The bot of one company."""
+
+    def __init__(self, bot: Bot, desk: Desk, timing: Timing) -> None:
+        self._bot = bot
+        self._desk = desk
+        self._locks = Locks()
+        self._wake = asyncio.Event()
+        self._queues: dict[int, asyncio.Task[None]] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
+        self.delivery = Delivery(bot, desk.db, desk.now)
+        self.operations = Operations(desk, BY_NAME, self._locks)
+        self.watch = Watch(desk, self._locks, timing.poll_seconds, self._committed)
+
+    def _committed(self) -> None:
+        self.delivery.wake()
+        self.operations.wake()
+
+    async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
+        """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
+        async with self._bot:
+            ready()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(publish(self._bot, COMMANDS, stop))
+                group.create_task(poll(self._bot, self._desk.db, self._desk.now, self._wake.set, stop))
+                group.create_task(self._handle_all(stop))
+                group.create_task(self.operations.run(stop))
+                group.create_task(self.delivery.run(stop))
+                group.create_task(self.watch.run(stop))
+
+    async def _handle_all(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            self._wake.clear()
+            with self._desk.db.read() as connection:
+                waiting = inbox.pending(connection)
+            for queue, updates in waiting.items():
+                if queue not in self._queues:
+                    self._queues[queue] = asyncio.create_task(self._handle_queue(queue, updates))
+            try:
+                async with asyncio.timeout(PAUSE):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+        await asyncio.gather(*self._queues.values(), return_exceptions=True)
+
+    async def _handle_queue(self, queue: int, updates: list[int]) -> None:
+        try:
+            async with self._places:
+                for update_id in updates:
+                    async with self._locks(queue):
+                        await self.handle(update_id)
+                    self._committed()
+        except Exception:
+            log.exception("the queue of %s stopped", queue)
+        finally:
+            del self._queues[queue]
+            self._wake.set()
+
+    async def handle(self, update_id: int) -> None:
+        """One stored update, to its end: all it changes is committed with the mark that it is done."""
+        with self._desk.db.read() as connection:
+            raw = inbox.load(connection, update_id)
+        if raw is None:
+            return
+        try:
+            update = Update.de_json(raw, self._bot)
+            incoming = parse(update)
+        except Exception as error:  # noqa: BLE001 - whatever the library cannot read is set aside, the next ones go on
+            log.warning("update %s cannot be read: %s", update_id, type(error).__name__)
+            await self._desk.db.write(partial(inbox.park, update_id=update_id, note=type(error).__name__))
+            return
+        turn = None if incoming is None else self._turn(incoming)
+        if incoming is not None and turn is not None:
+            turn = await self._dispatch(turn, incoming)
+
+        def commit(connection: Connection) -> None:
+            if turn is not None:
+                turn.write(connection)
+            inbox.done(connection, update_id)
+
+        try:
+            await self._desk.db.write(commit)
+        except AlreadyUnderWay:
+            assert incoming is not None, "only a turn makes intents"
+            again = self._turn(incoming)
+            again.toast(again.t("This is already under way."))
+            await self._desk.db.write(lambda connection: _finish(connection, again, update_id))
+
+    def _turn(self, incoming: Incoming) -> Turn:
+        with self._desk.db.read() as connection:
+            person = people.find(connection, incoming.sender.telegram_id)
+        language = person.language if person is not None else incoming.sender.language
+        texts = self._desk.texts(language)
+        return Turn(self._desk, incoming.chat_id, incoming.sender.telegram_id, texts, person, incoming)
+
+    async def _dispatch(self, turn: Turn, incoming: Incoming) -> Turn:
+        """Hands the update to its dialogue; a failure is told in words, in a fresh turn that changes nothing else."""
+        try:
+            await _route(turn, incoming)
+        except Refusal as refusal:
+            return self._told(incoming, str(refusal))
+        except (CallNotSent, CallUnknown) as error:
+            log.warning("the workspace does not answer: %s", error)
+            return self._told(
+                incoming, turn.t("The workspace does not answer right now. Nothing was changed; try again soon.")
+            )
+        except KeyRejected:
+            return self._told(incoming, turn.t("The workspace no longer accepts your key. Ask for a new invitation."))
+        except PermissionDenied:
+            return self._told(incoming, turn.t("You may not do this in the workspace."))
+        except WorkspaceError as error:
+            log.warning("the workspace refused: %s", error)
+            return self._told(
+                incoming, turn.t("The workspace refused: %(why)s", why=getattr(error, "message", str(error)))
+            )
+        except Exception:
+            incident = secrets.token_hex(3)
+            log.exception("incident %s", incident)
+            words = turn.t(
+                "Something went wrong here. Nothing was changed. Tell your administrator: incident %(id)s.", id=incident
+            )
+            return self._told(incoming, words)
+        return turn
+
+    def _told(self, incoming: Incoming, words: str) -> Turn:
+        turn = self._turn(incoming)
+        if isinstance(incoming, Tapped):
+            turn.toast(words, alert=True)
+        else:
+            turn.say(turn.texts.html("%(words)s", words=words))
+        return turn
+
+
+def _finish(connection: Connection, turn: Turn, update_id: int) -> None:
+    turn.write(connection)
+    inbox.done(connection, update_id)
+
+
+async def _route(turn: Turn, incoming: Incoming) -> None:
+    """Which dialogue an update belongs to."""
+    if isinstance(incoming, Left):
+        turn.change(lambda connection: people.mark(connection, incoming.sender.telegram_id, blocked=incoming.blocked))
+        return
+    if not incoming.private:
+        if isinstance(incoming, Tapped):
+            turn.toast(turn.t("Write to me in a private chat."))
+        elif isinstance(incoming, Said) and incoming.text.startswith("/"):
+            turn.say(turn.t("Money and decisions stay private: write to me in a private chat."))
+        return
+    if isinstance(incoming, Tapped):
+        await _tap(turn, incoming)
+    elif isinstance(incoming, Said):
+        await route(turn, incoming)
+
+
+async def _tap(turn: Turn, tap: Tapped) -> None:
+    """A button: ours, this person's, and of the card's present version, or it only says why not."""
+    with turn.desk.db.read() as connection:
+        handle = cards.resolve(connection, tap.handle)
+        card = None if handle is None else cards.load(connection, handle.card_id)
+    if handle is None or card is None:
+        turn.toast(turn.t("This button is out of date. Start anew with a command."))
+        return
+    if handle.telegram_id != turn.telegram_id or card.chat_id != tap.chat_id:
+        turn.toast(turn.t("This button belongs to somebody else."))
+        return
+    dialogue = BY_NAME[card.dialogue]
+    if turn.person is None and card.dialogue != "start":
+        turn.toast(turn.t("You are not linked to the workspace. Ask for an invitation."), alert=True)
+        return
+    if handle.version != card.version:
+        turn.toast(turn.t("The card has changed meanwhile: this is how it stands now."))
+        await dialogue.refresh(turn, card)
+        return
+    await dialogue.tapped(turn, card, handle.action, dict(handle.args))
