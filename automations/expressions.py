@@ -28,7 +28,7 @@ from automations.errors import AutomationError
 from automations.shapes import is_list, is_map, is_sequence
 from automations.values import plain
 
-ALONE = re.compile(r"\s*\{\{[-+]?(.*?)[-+]?\}\}\s*", re.S)
+ALONE = re.compile(r"\{\{[-+]?(.*?)[-+]?\}\}", re.S)
 MARKS = ("{{", "{%", "{#")
 
 
@@ -144,9 +144,9 @@ def _compiled(text: str) -> _Compiled:
         tree = _sandbox.parse(text)
         language.check(tree)
         references = _references(tree)
-        alone = ALONE.fullmatch(text)
-        body = tree.body[0] if len(tree.body) == 1 else None
-        if alone and isinstance(body, nodes.Output) and len(body.nodes) == 1:
+        alone = ALONE.fullmatch(text.strip())
+        body = _sandbox.parse(text.strip()).body if alone else []
+        if alone and len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
             source = alone.group(1)
             return _Compiled(_sandbox.compile_expression(source, undefined_to_none=False), True, references)
         # Trailing line ends are part of a text, and Jinja would drop one.

@@ -1,0 +1,186 @@
+"""Templates: typed values, strict names, the sandbox, and the end of what has none."""
+
+from decimal import Decimal
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from automations.expressions import BadTemplate, ExpressionFailed, evaluate, references, resolve
+
+SCOPE: dict[str, Any] = {
+    "vars": {"codes": ["USD", "EUR"], "items": 5, "rate": Decimal("1.10"), "none": None, "blocks": [{"id": 3, "n": 2}]},
+    "steps": {"org": {"skipped": "theirs", "blocks": [{"id": 1}]}, "gate": {"skipped": True}},
+    "_skipped": {"org": False, "gate": True},
+    "tick": {"date": "2026-11-21"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("plain", "plain"),
+        ("{{ vars.codes }}", ["USD", "EUR"]),
+        (" {{ vars.items }} ", 5),
+        ("{{ vars.items + 1 }}", 6),
+        ("{{ vars.rate * 2 }}", Decimal("2.20")),
+        ("{{ vars.rate * 1.5 }}", Decimal("1.650")),
+        ("{{ 1.5 - vars.rate }}", Decimal("0.40")),
+        ("{{ vars.rate | round(1) }}", Decimal("1.1")),
+        ("{{ 2.345 | round(2) }}", 2.35),
+        ("{{ vars.rate > 1.05 }}", True),
+        ("{{ '00' }}", "00"),
+        ("{{ vars.items }}/{{ vars.rate }}", "5/1.10"),
+        ("{{ true }}{{ vars.none }}|{{ vars.codes }}", 'true|["USD", "EUR"]'),
+        ("{% for code in vars.codes %}{{ loop.index }}:{{ code }} {% endfor %}", "1:USD 2:EUR "),
+        ("{{ vars.codes | map('lower') }}", ["usd", "eur"]),
+        ("{{ vars.codes | join(', ') }}", "USD, EUR"),
+        ("{{ vars.blocks | join('-', 'id') }}", "3"),
+        ("{{ vars.blocks | sum('n') }}", 2),
+        ("{{ 'a-b' | replace('-', '+') }}", "a+b"),
+        ("{{ steps.org | tojson | length > 10 }}", True),
+        ("{{ range(3) }}", [0, 1, 2]),
+        ("{{ 'a' ~ vars.items ~ vars.none }}", "a5"),
+        ("{{ vars.get('other', 7) }}", 7),
+        ("{{ steps.org.skipped is false and steps.gate.skipped }}", True),
+        ("{{ steps.org.blocks[0].id if vars.items else 0 }}", 1),
+        ("{{ 7 // 2 + 7 % 4 + 2 ** 3 }}", 14),
+        ("{{ 7 / 2 }}", 3.5),
+        ("{{ {'a': [1, 2]} }}", {"a": [1, 2]}),
+        ("{{ (1, 2) }}", [1, 2]),
+        ("line\n", "line\n"),
+        ("{{ vars.items }}\n!\n", "5\n!\n"),
+    ],
+)
+def test_values_keep_their_types(text: str, value: Any) -> None:
+    """One expression alone gives its value, anything else a text."""
+    found = evaluate(text, SCOPE)
+    found = list(found) if isinstance(found, tuple) else found
+    assert found == value
+    assert type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ vars.nope }}", "has no attribute 'nope'"),
+        ("{{ steps.gate.answer }}", "has no attribute 'answer'"),
+        ("{{ [vars.nope] }}", "has no attribute 'nope'"),
+        ("{{ nope }}", "'nope' is undefined"),
+        ("a {{ vars.nope }}", "has no attribute 'nope'"),
+        ("{{ 'a' ~ vars.nope }}", "has no attribute 'nope'"),
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ vars.codes + 1 }}", "can only concatenate list"),
+        ("{{ vars.codes | sum }}", "sum takes numbers, not str"),
+        ("{{ vars.rate | round(99) }}", "round takes -15 to 15 digits"),
+        ("{{ self }}", "is no value"),
+        ("{{ vars.rate.__class__ }}", "unsafe"),
+    ],
+)
+def test_what_has_no_value_is_told(text: str, told: str) -> None:
+    """A missing name, a wrong type: a sentence with the expression in it."""
+    with pytest.raises(ExpressionFailed) as caught:
+        evaluate(text, SCOPE)
+    assert told in str(caught.value)
+    assert text.strip()[:20] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ ''.__class__.__mro__ }}",
+        "{{ vars.__class__ }}",
+        "{{ vars['__class__'] }}",
+        "{{ vars.codes.append(1) }}",
+        "{{ vars.update({}) }}",
+        "{{ vars.codes | map(attribute='__class__') | list }}",
+        "{{ ''.format(1) }}",
+        "{{ 'a'.join(['b']) }}",
+        "{{ '%s' % vars }}",
+        "{{ vars.get.__self__ }}",
+        "{{ range.__init__.__globals__ }}",
+        "{{ lipsum.__globals__ }}",
+        "{{ cycler }}",
+        "{{ joiner }}",
+        "{{ namespace() }}",
+        "{{ self._TemplateReference__context }}",
+        "{{ tick.date.encode() }}",
+    ],
+)
+def test_the_sandbox_holds(text: str) -> None:
+    """No way from a value to Python's insides, nor to change what is there."""
+    with pytest.raises(ExpressionFailed):
+        evaluate(text, SCOPE)
+    assert SCOPE["vars"]["codes"] == ["USD", "EUR"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% include 'x' %}",
+        "{% import 'x' as y %}",
+        "{% for a in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+        "{% set ns.x = 1 %}",
+        "{% set x %}text{% endset %}",
+        "{% filter upper %}x{% endfilter %}",
+        "{{ vars | attr('x') }}",
+        "{{ vars.codes | random }}",
+        "{{ 'x' | center(1000) }}",
+        "{{ _skipped }}",
+        "{{ range(*vars.codes) }}",
+        "{{ (",
+        "{{ " + "(" * 5000 + ")" * 5000 + " }}",
+        "x" * 70_000 + "{{ 1 }}",
+    ],
+)
+def test_what_has_no_bound_is_no_template(text: str) -> None:
+    """Refused when it is read, before it can run."""
+    with pytest.raises(BadTemplate):
+        evaluate(text, SCOPE)
+
+
+NESTED = "{% for a in range(9999) %}" * 4 + "x" + "{% endfor %}" * 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ range(10001) }}",
+        NESTED,
+        NESTED.replace("x", ""),
+        "{{ 'a' * 10 ** 9 }}",
+        "{{ 10 ** 9 * 'a' }}",
+        "{{ [0] * 10 ** 9 }}",
+        "{{ 10 ** 5000 }}",
+        "{{ (10 ** 1000) * (10 ** 1000) }}",
+        "{{ 2 ** 1000 ** 1000 }}",
+        "{{ ('a' * 999999) + ('b' * 999999) }}",
+        "{{ ('a' * 999999) | replace('a', 'b' * 999999) }}",
+        "{{ (['a'] * 9999) | join('b' * 9999) }}",
+        "{% set x = 'aaaaaaaaaa' %}" + "{% set x = x ~ x %}" * 60 + "{{ x }}",
+        "{% set x = [1] %}" + "{% set x = [x, x] %}" * 60 + "{{ x | string }}",
+        "{% set x = {'a': 1} %}" + "{% set x = {'a': x, 'b': x} %}" * 60 + "{{ x | tojson }}",
+        "{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}",
+    ],
+)
+def test_what_would_not_end_is_ended(text: str) -> None:
+    """Loops in loops, doubling texts and lists, huge numbers: each ends within seconds, with a sentence."""
+    began = perf_counter()
+    with pytest.raises(ExpressionFailed) as caught:
+        evaluate(text, SCOPE)
+    assert any(word in str(caught.value) for word in ("longer than", "more than", "too large"))
+    assert perf_counter() - began < 5
+
+
+def test_references_are_the_names_from_outside() -> None:
+    """Names of loops inside the template are not among them."""
+    text = "{{ steps.org['a'].b }}{% for i in vars.q %}{{ i.z }}{{ loop.index }}{% endfor %}\n{{ vars[x].y }}"
+    found = {(reference.path, reference.line) for reference in references(text)}
+    assert found == {(("steps", "org", "a", "b"), 1), (("vars", "q"), 1), (("vars",), 2), (("x",), 2)}
+
+
+def test_resolve_goes_through_lists_and_maps() -> None:
+    """Every text in a value is evaluated, and nothing else is touched."""
+    value = {"a": ["{{ vars.items }}", 1, None], "{{ key }}": True}
+    assert resolve(value, SCOPE) == {"a": [5, 1, None], "{{ key }}": True}

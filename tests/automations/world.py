@@ -1,0 +1,107 @@
+"""What the tests of automations share: a workspace that answers from a table, a chat that remembers, a journal."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from json import dumps
+from pathlib import Path
+from typing import Any
+
+from automations.definition import Automation, read_automation
+from automations.engine import Ticket
+from automations.interpret import interpret
+from automations.steps import Tools
+from workspace_api.contract import Call, Done, NotSent, Raw, Refused, Unknown
+
+Answer = Done[Raw[Any]] | Refused | NotSent | Unknown
+
+
+def done(data: Any) -> Done[Raw[Any]]:
+    """The workspace's answer with that `data`."""
+    return Done(Raw(200, {}, dumps({"status": "success", "data": data}).encode(), 0.01, 1, data))
+
+
+@dataclass
+class TableCaller:
+    """Answers each operation from a table: one answer for all calls, or a list for one call after another."""
+
+    answers: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    calls: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+
+    async def attempt_raw(self, call: Call[Any], /) -> Answer:
+        self.calls.append((call.name, call.params.body()))
+        answer = self.answers.get(call.name, True)
+        if isinstance(answer, list) and answer and isinstance(answer[0], (Done, Refused, NotSent, Unknown)):
+            outcome: Answer = answer.pop(0)
+            return outcome
+        return answer if isinstance(answer, (Refused, NotSent, Unknown)) else done(answer)
+
+
+@dataclass
+class Chat:
+    """Remembers what was said, each key once."""
+
+    said: dict[str, tuple[str, str, Path | None]] = field(default_factory=dict[str, tuple[str, str, Path | None]])
+
+    async def say(self, to: str, text: str, *, file: Path | None = None, key: str) -> None:
+        if to == "@nobody":
+            raise ValueError("@nobody is not known to the bot")
+        self.said.setdefault(key, (to, text, file))
+
+
+@dataclass
+class MemoryJournal:
+    """A journal in memory; handed on with another incarnation, it is the record of a run taken up again."""
+
+    incarnation: str = "first"
+    records: list[tuple[str, dict[str, Any]]] = field(default_factory=list[tuple[str, dict[str, Any]]])
+    position: int = 0
+
+    async def record(self, name: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        if self.position == len(self.records):
+            self.records.append((name, await work()))
+        recorded, outcome = self.records[self.position]
+        assert recorded == name
+        self.position += 1
+        return outcome
+
+    def after(self, count: int, incarnation: str = "second") -> "MemoryJournal":
+        """What a process leaves behind that was killed after so many records."""
+        return MemoryJournal(incarnation, self.records[:count])
+
+
+def automation(text: str, folder: Path = Path()) -> Automation:
+    """A definition from the YAML of its steps."""
+    body = text if text.startswith("name:") else f"name: test\n{text}"
+    return read_automation(body, folder / "test.yaml")
+
+
+def ticket(one: Automation, tick: str = "2026-11-21T02:00:00Z", zone: str = "Europe/Moscow") -> Ticket:
+    return Ticket(f"{one.name}:{tick}", one.name, one.data, str(one.file.parent), tick, zone)
+
+
+@dataclass
+class Bench:
+    """Runs automations in memory."""
+
+    files: Path
+    caller: TableCaller = field(default_factory=TableCaller)
+    chat: Chat = field(default_factory=Chat)
+    hosts: set[str] = field(default_factory=set[str])
+    waits: list[float] = field(default_factory=list[float])
+    journal: MemoryJournal = field(default_factory=MemoryJournal)
+
+    def tools(self) -> Tools:
+        async def sleep(seconds: float) -> None:
+            self.waits.append(seconds)
+
+        return Tools(self.caller, self.chat, self.files, self.hosts, sleep, lambda: 1.0)
+
+    async def run(self, text: str, journal: MemoryJournal | None = None) -> dict[str, Any]:
+        """The result of a run."""
+        self.journal = journal or MemoryJournal()
+        one = automation(text, self.files.parent)
+        return await interpret(ticket(one), self.journal, self.tools())
+
+    def value(self, step: str) -> Any:
+        """What a step recorded."""
+        return next(outcome for name, outcome in self.journal.records if name == step)["value"]
