@@ -1,7 +1,7 @@
 """The embedded workspace over HTTP: one door, behind it the registry of operations.
 
 ```
-request ─► path? 404 ─► method? 405 ─► Api-key? 401/403 ─► body ≤ 8 MB? 413 ─► Dispatcher ─► {"status": "success", "data"}
+request ─► path? 404 ─► method? 405 ─► Api-key? 401/403 ─► body ≤ 8 MB? 413 ─► Dispatcher ─► {"status": "success", …}
                                                                                 └ ApiError ─► {"status": "error", …}
 ```
 Every answer is JSON in the envelope. Log lines hold operation, status and time; never a key, a body or an error's text.
@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -199,7 +199,7 @@ def create_app(
     dispatcher = Dispatcher(database, profile=chosen, clock=clock)
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from workspace_api.server.errors import InvalidRequest
+from workspace_api.server.json_values import as_list, as_map
 
 BODY_LIMIT = 8 * 1024 * 1024
 DEPTH_LIMIT = 64
@@ -26,10 +27,11 @@ def read_fields(body: bytes) -> dict[str, Any]:
         raise InvalidRequest(
             f"The body is no JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from None
-    if not isinstance(value, dict):
+    fields = as_map(value)
+    if fields is None:
         raise InvalidRequest('The body must be a JSON object, such as {"id": 7}.')
-    _check(value)
-    return value
+    _check(fields)
+    return fields
 
 
 def _check(value: object) -> None:
@@ -43,12 +45,11 @@ def _check(value: object) -> None:
         elif isinstance(current, int):
             if not -INT_LIMIT <= current < INT_LIMIT:
                 raise InvalidRequest("A whole number is beyond 64 bits.")
-        elif isinstance(current, float):
-            if not math.isfinite(current):
-                raise InvalidRequest("A number is infinite.")
-        elif isinstance(current, (dict, list)):
+        elif isinstance(current, float) and not math.isfinite(current):
+            raise InvalidRequest("A number is infinite.")
+        members = as_map(current)
+        items = as_list(current) if members is None else [*members, *members.values()]
+        if items is not None:
             if depth > DEPTH_LIMIT:
                 raise InvalidRequest(f"The body is nested deeper than {DEPTH_LIMIT} levels.")
-            if isinstance(current, dict):
-                waiting.extend((key, depth + 1) for key in current)
-            waiting.extend((item, depth + 1) for item in (current.values() if isinstance(current, dict) else current))
+            waiting.extend((item, depth + 1) for item in items)

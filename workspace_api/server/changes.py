@@ -7,7 +7,7 @@ PostgreSQL: one row, bumped inside each writing transaction.
 import sqlite3
 from typing import Protocol, cast
 
-from sqlalchemy import Connection, event, insert, select, update
+from sqlalchemy import Connection, Engine, event, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from storage import Database
@@ -31,7 +31,10 @@ class SqliteChanges:
         self._connection = cast("sqlite3.Connection", borrowed.driver_connection)
         borrowed.detach()
         # Applications inside a process are rarely shut down by their lifespan, but their database is closed.
-        event.listen(database.engine, "engine_disposed", lambda _: self.close())
+        event.listen(database.engine, "engine_disposed", self._close_with)
+
+    def _close_with(self, _engine: Engine) -> None:
+        self.close()
 
     def version(self) -> int:
         return int(self._connection.execute("PRAGMA data_version").fetchone()[0])

@@ -9,7 +9,7 @@ Errors are one sentence with file and place: `acme.yaml: users[3].blocks[0]: the
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Literal, Protocol
 from zoneinfo import ZoneInfo
@@ -24,12 +24,16 @@ from workspace_api.server import schema
 from workspace_api.server.changes import bump
 from workspace_api.server.company_shape import CompanyFile, Text
 from workspace_api.server.habits import expand
+from workspace_api.server.json_values import as_map
 from workspace_api.server.moments import stored
 from workspace_api.server.replay import replay
-from workspace_api.server.tx import Row, Tx, dumps
+from workspace_api.server.tx import Row
 
 Language = Literal["en", "ru"]
 SEED = 20261101
+
+# The C loader reads ten times as fast; pure-Python builds of PyYAML have none.
+_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 class CompanyFileError(Exception):
@@ -72,26 +76,17 @@ def _read(source: Source | Path) -> Mapping[str, Any]:
     except UnicodeDecodeError:
         raise CompanyFileError(f"{source.name}: is no UTF-8 text") from None
     try:
-        found = json.loads(content) if source.name.endswith(".json") else yaml.load(content, _Loader)  # noqa: S506 - a safe loader
+        found = json.loads(content) if source.name.endswith(".json") else yaml.load(content, _LOADER)  # noqa: S506 - a safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"{mark.line + 1}:{mark.column + 1}" if mark is not None else "1:1"
         raise CompanyFileError(f"{source.name}:{place}: {error.problem}") from None
     except (json.JSONDecodeError, yaml.YAMLError, RecursionError) as error:
         raise CompanyFileError(f"{source.name}: cannot be read: {error}") from None
-    if not isinstance(found, dict):
+    sections = as_map(found)
+    if sections is None:
         raise CompanyFileError(f"{source.name}: must hold sections, such as company, blocks and users")
-    return found
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc] # the C loader is ten times as fast, and there on most machines
-    """Dates stay texts: ours may be relative."""
-
-
-_Loader.yaml_implicit_resolvers = {
-    letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for letter, resolvers in _Loader.yaml_implicit_resolvers.items()
-}
+    return sections
 
 
 def _check_references(company: CompanyFile, places: Mapping[str, str]) -> None:
@@ -148,7 +143,7 @@ class Calendar:
 
     def day(self, text: str) -> date:
         """The day of a moment."""
-        first = text.split(" ")[0]
+        first = text.split(" ", maxsplit=1)[0]
         return self.today + timedelta(days=int(first[:-1])) if first.endswith("d") else date.fromisoformat(first)
 
     def moment(self, text: str) -> datetime:
@@ -242,6 +237,3 @@ def _count_on(connection: Connection) -> None:
                     f"(SELECT coalesce(max(id), 0) + 1 FROM {table.name}), false)"
                 )
             )
-
-
-__all__ = ["SEED", "UTC", "Calendar", "CompanyFileError", "Language", "Tx", "dumps", "load_company", "read_company"]

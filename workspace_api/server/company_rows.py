@@ -1,10 +1,11 @@
-"""The rows of a company file, table by table. Whatever a file leaves out gets the value that a new record would have."""
+"""The rows of a company file, table by table. What a file leaves out gets the value that a new record would have."""
 
 from collections.abc import Sequence
 
 from workspace_api.server.company_file import Calendar
 from workspace_api.server.company_shape import Access, CompanyFile, ContentPart
 from workspace_api.server.habits import Happened
+from workspace_api.server.json_values import as_map
 from workspace_api.server.moments import stored
 from workspace_api.server.tx import Row, dumps
 
@@ -33,10 +34,9 @@ def org(company: CompanyFile, calendar: Calendar) -> list[Row]:
     part = company.org
     values: Row = {**part.model_dump(), "name": calendar.words(part.name), "creation_date": FOUNDED}
     for name, level in values.items():
-        if name.startswith("level") and isinstance(level, dict):
-            words: Row = level
-            shown = {key: calendar.words(value) if isinstance(value, dict) else value for key, value in words.items()}
-            values[name] = dumps(shown)
+        words = as_map(level) if name.startswith("level") else None
+        if words is not None:
+            values[name] = dumps({key: calendar.words(as_map(text) or str(text)) for key, text in words.items()})
     return [values]
 
 

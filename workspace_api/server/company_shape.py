@@ -4,13 +4,25 @@ A text is one string, or one for each language (`{en: …, ru: …}`). A moment 
 `2024-03-01 09:30`) or counted from the day of loading (`-12d`, `-12d 09:30`, `+3d 18:00`), in the company's time zone.
 """
 
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 Text = Annotated[str, StringConstraints(max_length=100_000)] | dict[str, str]
-Moment = Annotated[str, StringConstraints(pattern=r"^([+-]\d+d|\d{4}-\d\d-\d\d)( \d\d:\d\d)?$")]
-Period = Annotated[str, StringConstraints(pattern=r"^([+-]?\d+m|\d{4}-\d\d-\d\d)$")]
+
+
+def _written(value: object) -> object:
+    """YAML reads a date without quotes as a date: back to its text."""
+    if isinstance(value, datetime):
+        return value.strftime("%Y-%m-%d %H:%M")
+    return value.isoformat() if isinstance(value, date) else value
+
+
+Moment = Annotated[
+    str, BeforeValidator(_written), StringConstraints(pattern=r"^([+-]?\d+d|\d{4}-\d\d-\d\d)( \d\d:\d\d)?$")
+]
+Period = Annotated[str, BeforeValidator(_written), StringConstraints(pattern=r"^([+-]?\d+m|\d{4}-\d\d-\d\d)$")]
 Kind = Literal["in", "out", "move"]
 Access = dict[str, Any]
 

@@ -3,7 +3,7 @@
 ```
 bytes ─► read_fields ─► Operation.call ─► handler(tx, viewer, params) ─► profile ─► bytes
                                              │ reads: on the loop, answers kept while nothing changed
-                                             └ writes: in the writer thread, with the kept answer of their Idempotency-Key
+                                             └ writes: in the writer thread, with the answer of their Idempotency-Key
 ```
 """
 

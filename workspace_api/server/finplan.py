@@ -22,6 +22,7 @@ from workspace_api.server import finplan_records as records
 from workspace_api.server import finplan_settings as settings
 from workspace_api.server.errors import Conflict, InvalidRequest, PermissionDenied
 from workspace_api.server.fintransaction_categories import usable
+from workspace_api.server.json_values import as_id
 from workspace_api.server.moments import day
 from workspace_api.server.rules import finplan as rules
 from workspace_api.server.rules.access import Viewer, may_use_category
@@ -50,9 +51,7 @@ def review(tx: Tx, viewer: Viewer, params: ReviewRequests) -> list[Row]:
     """Reviews all the requests, or none where one of them refuses."""
     kind = params.review_type
     if kind is None:
-        raise InvalidRequest(
-            "finplan.request.review: reviewType: is required (accept, accept_final, reject or progress)"
-        )
+        raise InvalidRequest("reviewType is required: accept, accept_final, reject or progress.")
     ids = _ids(params.request_ids, params.id)
     text = (params.reject_text or "").strip()
     if kind == "reject" and not text:
@@ -213,9 +212,7 @@ def _check_category(tx: Tx, category_id: int | None, block: int) -> None:
         return
     category = usable(tx, category_id, "out")
     if not may_use_category(category["block_id"], (block,), tx.structure):
-        raise PermissionDenied(
-            f"Category {category_id} belongs to block {category['block_id']}, which is not over yours."
-        )
+        raise PermissionDenied(f"Category {category_id} belongs to block {category['block_id']}: not over yours.")
 
 
 def copy(tx: Tx, viewer: Viewer, params: CopyRequests) -> list[Row]:
@@ -229,12 +226,10 @@ def copy(tx: Tx, viewer: Viewer, params: CopyRequests) -> list[Row]:
 
 
 def _id_of(item: Mapping[str, object]) -> int:
-    value = item.get("id")
-    if isinstance(value, str) and value.isdecimal() and len(value) < 19:
-        return int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise InvalidRequest("Each of requests must be an object with the id of a request.")
+    found = as_id(item.get("id"))
+    if found is None:
+        raise InvalidRequest("Each of requests must be an object with the id of a request.")
+    return found
 
 
 def _copy(tx: Tx, viewer: Viewer, request_id: int, period: str) -> Row:
@@ -276,7 +271,7 @@ def remove(tx: Tx, viewer: Viewer, params: RemoveRequests) -> bool:
 
 
 def _ids(several: list[int] | None, single: int | None) -> list[int]:
-    """The requests that a call names, each once, in order. `id` alone names one; with `requestIds` it must be among them."""
+    """The requests that a call names, each once, in order. `id` alone names one, beside `requestIds` none."""
     ids = list(dict.fromkeys(several or ()))
     if single is not None and not ids:
         ids = [single]

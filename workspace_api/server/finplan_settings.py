@@ -1,12 +1,13 @@
 """The settings of financial planning: read and checked as whole lists of blocks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import insert, select, update
 
 from workspace_api.contract.finplan import SaveFinplanSettings
 from workspace_api.server.errors import InvalidRequest, NotFound, PermissionDenied
+from workspace_api.server.json_values import as_id, as_map
 from workspace_api.server.moments import stored
 from workspace_api.server.rules.access import Viewer, may_set_planning
 from workspace_api.server.schema import finplan_settings
@@ -65,13 +66,9 @@ def _blocks(tx: Tx, items: Sequence[Any], name: str) -> list[int]:
     """Block ids, given as numbers, as texts of numbers, or as objects with `block_id` or `id`."""
     found: list[int] = []
     for place, item in enumerate(items):
-        value: Any = item
-        if isinstance(item, Mapping):
-            members: Mapping[str, Any] = item
-            value = members.get("block_id", members.get("id"))
-        if isinstance(value, str) and value.isdecimal() and len(value) < 19:
-            value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
+        members = as_map(item)
+        value = as_id(item if members is None else members.get("block_id", members.get("id")))
+        if value is None:
             raise InvalidRequest(f"{name}[{place}] is no block: send the id of one.")
         if value not in tx.structure.parents:
             raise InvalidRequest(f"{name}[{place}]: there is no block {value}.")

@@ -1,4 +1,4 @@
-"""fintransaction: transactions, categories, own rates (part 1, §4.5). Counterparties answer 501 until they are built."""
+"""fintransaction: transactions, categories, own rates (part 1, §4.5). Counterparties answer 501 until built."""
 
 from collections.abc import Mapping
 from typing import Any

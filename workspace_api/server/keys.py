@@ -151,9 +151,8 @@ def revoke_key(database: Database, key: str | int, *, clock: Callable[[], dateti
         )
     ]
     if len(fitting) != 1:
-        raise NotFound(
-            f"{len(fitting) or 'No'} keys in use {'begin' if fitting else 'begins'} so: `workspace key list` shows them."
-        )
+        many = f"{len(fitting)} keys in use begin" if fitting else "No key in use begins"
+        raise NotFound(f"{many} so: `workspace key list` shows them.")
     row = fitting[0]
     now = stored(clock())
 

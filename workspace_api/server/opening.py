@@ -23,7 +23,7 @@ def _utc_today() -> date:
 
 
 def prepare(database: Database, sample: Language | None = None, *, today: Callable[[], date] = _utc_today) -> None:
-    """Brings the tables up to date; with `sample`, loads the sample company in that language into an empty workspace."""
+    """Brings the tables up to date; with `sample`, loads the sample company in that language where nobody is yet."""
     migrate(database, MIGRATIONS, version_table=VERSION_TABLE)
     if sample is not None:
         load_sample(database, sample, today=today())

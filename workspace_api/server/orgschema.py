@@ -26,7 +26,7 @@ def list_blocks(tx: Tx, _viewer: Viewer, _params: NoParams) -> list[Row]:
 
 
 def save_block(tx: Tx, viewer: Viewer, params: SaveBlock) -> bool:
-    """A new block, or a change of one. A block never comes to stand under itself; `parent_id` null puts it at the top."""
+    """A new block, or a change of one. No block comes to stand under itself; `parent_id` null puts it at the top."""
     _check_right(tx, viewer)
     names = (
         "org_id", "number", "name", "position", "color", "is_hidden", "is_show_children_in_one_block", "color_chevron",
@@ -95,7 +95,7 @@ def list_workers(tx: Tx, _viewer: Viewer, _params: NoParams) -> list[Row]:
 
 
 def save_worker(tx: Tx, viewer: Viewer, params: SaveWorker) -> bool:
-    """Puts a person into a block, changes that, or ends it (`is_deleted`). One position of a person is the primary one."""
+    """Puts a person into a block, changes that, or ends it (`is_deleted`). One position of each is the primary one."""
     _check_right(tx, viewer)
     before = tx.one(workers, params.id, "worker", lock=True) if params.id is not None else None
     values = given(params, ("block_id", "user_id", "is_probation", "is_primary", "is_deleted"))
@@ -162,8 +162,13 @@ def _settings(tx: Tx) -> Row:
     if row is None:
         empty: Row = dict.fromkeys(LEVELS)
         return {
-            "id": 1, "name": "", "level": 0, "probation_color": "", **empty, "creation_date": tx.now, "is_new_org": True,
-        }  # fmt: skip
+            "id": 1,
+            "name": "",
+            "level": 0,
+            "probation_color": "",
+            "creation_date": tx.now,
+            "is_new_org": True,
+        } | empty
     record = dict(row)
     for level in LEVELS:
         record[level] = loads(row[level]) if row[level] is not None else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from workspace_api.contract import Params
+from workspace_api.server.json_values import as_list, as_map
 
 ProfileName = Literal["standard", "hosted"]
 Fault = Literal["before", "after"]
@@ -40,7 +41,7 @@ class Profile:
 
 @dataclass
 class HostedProfile(Profile):
-    """Behaves as a hosted workspace may. `fault_rate` is the share of requests that get a 502; half of them had their effect."""
+    """Behaves as a hosted workspace may. `fault_rate`: the share of 502 answers; half of them had their effect."""
 
     fault_rate: float = 0.01
     seed: int = 20261101
@@ -67,8 +68,8 @@ class HostedProfile(Profile):
 
     def data(self, operation: str, data: object) -> object:
         """Dates with Z, some ids as strings, nulls for false, extra keys, no order in `need_accept`."""
-        if operation == "user.profile.list" and isinstance(data, list):
-            people: list[Mapping[str, Any]] = data
+        people = as_list(data) if operation == "user.profile.list" else None
+        if people is not None:
             return {person["user_id"]: self._record(person) for person in people}
         return self._value(data)
 
@@ -80,13 +81,10 @@ class HostedProfile(Profile):
         return "after" if draw < self.fault_rate / 2 else "before"
 
     def _value(self, value: object) -> object:
-        if isinstance(value, Mapping):
-            record: Mapping[str, Any] = value
+        record, items = as_map(value), as_list(value)
+        if record is not None:
             return self._record(record)
-        if isinstance(value, list):
-            items: list[object] = value
-            return [self._value(item) for item in items]
-        return value
+        return value if items is None else [self._value(item) for item in items]
 
     def _record(self, record: Mapping[str, Any]) -> dict[str, Any]:
         changed: dict[str, Any] = {key: _HABITS.get(key, self._other)(value) for key, value in record.items()}
@@ -113,7 +111,8 @@ def _as_text(value: object) -> object:
 
 def _unordered(value: object) -> object:
     """By number, as a set comes out of a database."""
-    return sorted(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - a list of ints
+    blocks = as_list(value)
+    return value if blocks is None else sorted(blocks)
 
 
 def _null_for_false(value: object) -> object:

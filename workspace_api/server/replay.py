@@ -1,4 +1,4 @@
-"""Requests of a company file, played through the real rules on their past days, so that state, chain and history agree."""
+"""Requests of a company file, played through the real rules on their past days: state, chain and history agree."""
 
 from datetime import datetime
 from typing import Protocol
@@ -29,7 +29,7 @@ class Calendar(Protocol):
 
 
 def replay(connection: Connection, part: RequestPart, calendar: Calendar) -> None:
-    """Creates the request and takes its steps. Raises ValueError where the rules refuse one, or another state comes out."""
+    """Creates the request and takes its steps. Raises ValueError where the rules refuse, or another state comes out."""
 
     def at(moment: str) -> Tx:
         return Tx(connection, calendar.moment(moment))
@@ -46,7 +46,7 @@ def replay(connection: Connection, part: RequestPart, calendar: Calendar) -> Non
         economic_justification=calendar.words(part.economic_justification),
         finplan=calendar.month(part.finplan),
         sum=part.sum,
-        **({} if part.type is None else {"type": part.type}),
+        type=part.type,
     )
     place = "created"
     try:
@@ -70,5 +70,6 @@ def replay(connection: Connection, part: RequestPart, calendar: Calendar) -> Non
         raise ValueError(f"{place}: {refusal.sentence}") from None
     row = find(at(part.created), part.id)
     due = STATUS.get(part.state, part.state)
-    if row["status"] != due or (part.state == "returned") == row["is_open"] and part.state in {"progress", "returned"}:
+    waits_for_author = row["status"] == "progress" and not row["is_open"]
+    if row["status"] != due or waits_for_author != (part.state == "returned"):
         raise ValueError(f"state: {part.state} was written, the steps lead to {row['status']}")

@@ -96,7 +96,7 @@ async def serve_async(
 
             server = _Server(_config(database, profile), listens)
             # `serve` would take over the signals of a process that is not ours.
-            running = asyncio.ensure_future(server._serve([listener]))  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - uvicorn has no public way without signals
+            running = asyncio.ensure_future(server._serve([listener]))  # pyright: ignore[reportPrivateUsage] - uvicorn has no public way without signals
             try:
                 await asyncio.shield(running)
             except asyncio.CancelledError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
+from workspace_api.server.json_values import as_map
 from workspace_api.server.rules import tasks as rules
 from workspace_api.server.rules.access import Viewer
 from workspace_api.server.schema import task_plan_items, task_plans, tasks
@@ -69,7 +70,7 @@ def record(tx: Tx, task: Row, viewer: Viewer, found: Around) -> Row:
         "is_favorite": viewer.user_id in task["favorite_user_ids"],
         "is_subordinate": rules.is_subordinate(task, viewer, structure),
         "is_recurrent": bool(task["recurrence_data"]),
-        "is_daily": (task["recurrence_data"] or {}).get("interval") == "day",
+        "is_daily": (as_map(task["recurrence_data"]) or {}).get("interval") == "day",
         "can_edit": rules.may_edit(task, viewer, structure),
         "can_change_status": rules.may_change_status(task, viewer, structure),
         "can_change_deadline": rules.may_change_deadline(task, viewer, structure),

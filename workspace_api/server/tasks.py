@@ -1,6 +1,6 @@
 """tasks: get, list, create, update (part 2, §4.6). Multi-update, removal and boards answer 501 until they are built.
 
-A task belongs to whom it names: its creator, doers, auditors and watchers see it, and whoever stands over the creator or
+A task belongs to whom it names: its creator, doers, auditors and watchers see it, and who stands over the creator or
 the doers. The done column and the done flag are one thing.
 """
 

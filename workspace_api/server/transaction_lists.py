@@ -7,9 +7,10 @@ An element of `filter` is `{"field": …, "operator": …, "value": …}` or a m
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, and_, func, not_, or_, select
+from sqlalchemy import Column, ColumnElement, and_, func, literal, not_, or_, select
 
 from workspace_api.server.errors import InvalidRequest
+from workspace_api.server.json_values import as_id, as_list, as_map
 from workspace_api.server.moments import parse, period_start, stored, with_offset
 from workspace_api.server.schema import transactions
 from workspace_api.server.tx import Row, Tx, loads
@@ -98,9 +99,9 @@ def _empty_group(row: Row, start: str, grouping: str) -> Row:
 
 
 def _condition(element: Any, place: str) -> ColumnElement[bool]:
-    if not isinstance(element, Mapping) or not element:
+    members = as_map(element)
+    if not members:
         raise InvalidRequest(f'{place} must be an object, such as {{"field": "category_id", "value": 7}}.')
-    members: Mapping[str, Any] = element
     if "field" in members:
         strange = sorted(set(members) - {"field", "operator", "value"})
         if strange:
@@ -144,25 +145,24 @@ def _compared(name: Any, operator: Any, value: Any, place: str) -> ColumnElement
 def _equal(name: str, column: Column[Any], value: Any) -> ColumnElement[bool]:
     """A bare date equals every moment of its day."""
     if name in DATES and str(value).endswith("00:00:00"):
-        return func.substr(column, 1, 10) == str(value)[:10]
-    return column == value
+        return func.substr(column, 1, 10) == literal(str(value)[:10])
+    return and_(column == value)
 
 
 def _list(value: Any, operator: str, place: str) -> list[Any]:
-    if not isinstance(value, list):
+    items = as_list(value)
+    if items is None:
         raise InvalidRequest(f"{place}: {operator} needs a list.")
-    items: list[Any] = value
     return items
 
 
 def _value(name: str, value: Any, place: str, *, end: bool = False) -> Any:
     """The value in the column's type. A bare date as the end of a period means the end of that day."""
     if name in WHOLE_NUMBERS:
-        if isinstance(value, str) and value.isdecimal() and len(value) < 19:
-            return int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
+        number = as_id(value)
+        if number is None:
             raise InvalidRequest(f"{place}: {name} is a whole number.")
-        return value
+        return number
     if not isinstance(value, str):
         raise InvalidRequest(f"{place}: {name} is a text.")
     if name in TEXTS:

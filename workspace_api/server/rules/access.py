@@ -1,6 +1,6 @@
 """Who sees and may do what, as questions over values. Each answers True or False and says nothing else.
 
-An access list names blocks: a holder of the block may, with `nested` also the blocks under it, with `parents` also those
+An access list names blocks: a holder of the block may, with `nested` also those under it, with `parents` also those
 over it. An empty list of a cashbox means everybody; of a private space or article: nobody but its editors.
 """
 

@@ -35,7 +35,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class RequestState:
-    """What the rules look at of a request. `chain` and `accepted` belong to the round; `is_open` says whether one runs."""
+    """What the rules look at of a request. `chain` and `accepted` belong to the round that runs while `is_open`."""
 
     id: int
     author_id: str

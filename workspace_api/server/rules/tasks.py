@@ -1,9 +1,11 @@
 """The rules of tasks as functions over values: who may do what with one, and which ones a filter lets through."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from workspace_api.contract.task_fields import TaskFilter
+from workspace_api.server.json_values import as_list, as_map
 from workspace_api.server.moments import stored
 from workspace_api.server.rules.access import Viewer
 from workspace_api.server.rules.structure import Structure
@@ -76,8 +78,8 @@ def _any_of(name: str) -> Condition:
     """The field, or one of its elements, is among the values."""
 
     def fits(task: Task, values: Any, _plans: Sequence[str]) -> bool:
-        own = task[name]
-        return any(item in values for item in own) if isinstance(own, list) else own in values
+        own = as_list(task[name])
+        return bool(task[name] in values if own is None else any(item in values for item in own))
 
     return fits
 
@@ -90,7 +92,7 @@ def _within(name: str) -> Condition:
     return lambda task, period, _plans: task[name] is not None and _in_period(task[name], period)
 
 
-def _in_period(moment: str, period: Any) -> bool:
+def _in_period(moment: str, period: Sequence[datetime]) -> bool:
     """From the first date to the second; midnight as the end means the whole of that day."""
     start, end = stored(period[0]), stored(period[1])
     if end.endswith("00:00:00"):
@@ -111,7 +113,7 @@ def _part_of(name: str) -> Condition:
     """Every member that is asked for is there with the same value."""
 
     def fits(task: Task, members: Any, _plans: Sequence[str]) -> bool:
-        own = task[name] or {}
+        own = as_map(task[name]) or {}
         return all(key in own and own[key] == value for key, value in members.items())
 
     return fits
