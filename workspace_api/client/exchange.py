@@ -18,7 +18,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from workspace_api.client.body import ACCEPTED
 from workspace_api.client.errors import READ_ONLY
@@ -152,10 +152,11 @@ def _no_json(call: Call[Any]) -> InvalidArguments:
     for name in call.params.model_fields_set:
         try:
             # Through bytes: a lone surrogate is a str in Python, and no text on the wire.
-            json.dumps(to_jsonable_python(getattr(call.params, name)), allow_nan=False, ensure_ascii=False).encode()
+            value = call.params.model_dump(mode="json", include={name})
+            json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, TypeError, RecursionError):
             bad.append(Problem((name,), "holds a value that JSON cannot hold"))
-    return InvalidArguments(call.name, bad or [Problem((), "a field holds a value that JSON cannot hold")])
+    return InvalidArguments(call.name, bad)
 
 
 def no_slots(_pace: float) -> float:

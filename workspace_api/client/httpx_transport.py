@@ -109,6 +109,7 @@ def _url(address: str) -> httpx.URL:
 
 
 def request_of(base: str, message: Message, deadline: float) -> httpx.Request:
+    """The message as httpx sends it, `deadline` on each of its steps."""
     """A message as httpx takes it, for any of its transports."""
     timeout = {"connect": deadline, "pool": deadline, "read": deadline, "write": deadline}
     url = _url(base + message.target)

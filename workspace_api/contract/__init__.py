@@ -106,7 +106,7 @@ def _endpoints(group: type[Any]) -> Iterator[Operation[Any]]:
 
 @cache
 def operations() -> Mapping[str, Operation[Any]]:
-    """Every operation by its wire name, in the order of the documents."""
+    """Every operation by its wire name, module after module as in the documents."""
     return MappingProxyType({operation.name: operation for operation in _endpoints(Api)})
 
 

@@ -72,6 +72,8 @@ class Params(BaseModel):
         strict=True,
         frozen=True,
         allow_inf_nan=False,
+        # Left as they are, so that the client can refuse them; the default would send null in their place.
+        ser_json_inf_nan="constants",
         validate_by_name=True,
         validate_by_alias=True,
         protected_namespaces=(),
