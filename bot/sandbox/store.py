@@ -63,6 +63,8 @@ class Keeper:
         self._world = world
         self._path = folder / FILE
         self._changed = asyncio.Event()
+        # The people of this start are new; a folder that cannot be written shows at once.
+        self._changed.set()
         self._closing = asyncio.Event()
         self._silence = world.listen(self._note)
         self._task = asyncio.create_task(self._keep(), name="local telegram's store")

@@ -71,7 +71,11 @@ class Call:
         try:
             if isinstance(value, str):
                 value = json.loads(value)
+            # Lone surrogates pass as JSON escapes, but no answer could carry them.
+            json.dumps(value, ensure_ascii=False).encode()
             return shape.validate_python(value)
+        except UnicodeEncodeError:
+            raise bad("strings must be encoded in UTF-8") from None
         except (ValueError, RecursionError, ValidationError):
             raise bad(refusal) from None
 

@@ -61,6 +61,8 @@ def _check(result: Json) -> None:
     if not result.get("title"):
         raise bad("article title is empty")
     content: Json = result.get("input_message_content") or {}
+    if "message_text" not in content:
+        raise bad("input message content is not specified or not implemented in Local Telegram")
     text, _ = format_text(str(content.get("message_text") or ""), str(content.get("parse_mode") or ""), None)
     if not text:
         raise bad("message text is empty")
