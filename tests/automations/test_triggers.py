@@ -57,9 +57,9 @@ def test_day_of_month_or_day_of_week() -> None:
 )
 def test_times_are_cronsims_from_wherever_one_starts(moment: datetime, zone: str, cron: str) -> None:
     """Started at any moment, the ticks are those of a clock that ran all the time, and all come after that moment."""
-    early = moment - timedelta(days=40)
+    early = moment - timedelta(days=3)
     always = [
-        at.astimezone(UTC) for at, _ in zip(CronSim(cron, early.astimezone(ZoneInfo(zone))), range(6000), strict=False)
+        at.astimezone(UTC) for at, _ in zip(CronSim(cron, early.astimezone(ZoneInfo(zone))), range(320), strict=False)
     ]
     expected = [at for at in always if at > moment][:3]
     found = [tick.at for tick in upcoming([Cron(cron=cron, timezone=zone)], moment, 3)]
@@ -78,7 +78,11 @@ def test_every_counts_from_a_fixed_anchor() -> None:
 
 def test_several_triggers_are_one_row_of_ticks() -> None:
     """In order, and a moment that two of them name comes once."""
-    both = [Cron(cron="0 * * * *"), Every(every="30m"), Cron(cron="0 3 * * *", timezone="Europe/Moscow")]
+    both: list[Cron | Every] = [
+        Cron(cron="0 * * * *"),
+        Every(every="30m"),
+        Cron(cron="0 3 * * *", timezone="Europe/Moscow"),
+    ]
     found = [tick.name[11:16] for tick in upcoming(both, datetime(2026, 11, 20, 23, 10, tzinfo=UTC), 4)]
     assert found == ["23:30", "00:00", "00:30", "01:00"]
     assert upcoming([], datetime(2026, 11, 20, tzinfo=UTC), 3) == []

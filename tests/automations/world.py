@@ -4,13 +4,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from automations.definition import Automation, read_automation
 from automations.engine import Ticket
 from automations.interpret import interpret
+from automations.ports import Caller
+from automations.shapes import is_list
 from automations.steps import Tools
 from workspace_api.contract import Call, Done, NotSent, Raw, Refused, Unknown
+
+C = TypeVar("C", bound=Caller)
 
 Answer = Done[Raw[Any]] | Refused | NotSent | Unknown
 
@@ -30,7 +34,7 @@ class TableCaller:
     async def attempt_raw(self, call: Call[Any], /) -> Answer:
         self.calls.append((call.name, call.params.body()))
         answer = self.answers.get(call.name, True)
-        if isinstance(answer, list) and answer and isinstance(answer[0], (Done, Refused, NotSent, Unknown)):
+        if is_list(answer) and answer and isinstance(answer[0], (Done, Refused, NotSent, Unknown)):
             outcome: Answer = answer.pop(0)
             return outcome
         return answer if isinstance(answer, (Refused, NotSent, Unknown)) else done(answer)
@@ -80,11 +84,11 @@ def ticket(one: Automation, tick: str = "2026-11-21T02:00:00Z", zone: str = "Eur
 
 
 @dataclass
-class Bench:
+class Bench(Generic[C]):
     """Runs automations in memory."""
 
     files: Path
-    caller: TableCaller = field(default_factory=TableCaller)
+    caller: C
     chat: Chat = field(default_factory=Chat)
     hosts: set[str] = field(default_factory=set[str])
     waits: list[float] = field(default_factory=list[float])

@@ -1,0 +1,215 @@
+"""`write`: formats, formulas, and every way out of the folder."""
+
+import json
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automations.steps import files as step_files
+from automations.steps.files import UnsafePath, inside, read_file, replace_file
+from automations.steps.write import cell
+from tests.automations.world import Bench, TableCaller
+
+
+async def written(bench: Bench[TableCaller], name: str, content: Any) -> str:
+    bench.caller.answers = {"finplan.request.list": content}
+    text = f"""
+steps:
+  - {{id: data, call: finplan.request.list}}
+  - {{id: file, write: "{name}", content: "{{{{ steps.data }}}}"}}
+"""
+    result = await bench.run(text)
+    assert result == {"state": "done"}, result
+    raw = (bench.files / name).read_bytes()
+    assert bench.value("file") == {"path": name, "bytes": len(raw)}
+    return raw.decode()
+
+
+async def test_json(bench: Bench[TableCaller]) -> None:
+    """Any value, readable, and as it was received."""
+    value = {"blocks": [{"id": 1, "name": "Отдел", "x": 1.50}], "org": None}
+    text = await written(bench, "org/2026-11-21.json", value)
+    assert json.loads(text) == value
+    assert "Отдел" in text
+
+
+async def test_json_lines(bench: Bench[TableCaller]) -> None:
+    """One value a line."""
+    assert await written(bench, "a.jsonl", [{"a": 1}, [2]]) == '{"a": 1}\n[2]\n'
+
+
+async def test_csv_of_maps(bench: Bench[TableCaller]) -> None:
+    """The header has every key in the order of its first coming; lists within are JSON."""
+    rows = [{"id": 1, "name": 'a,"b"'}, {"id": None, "ok": True, "tags": ["x", 1]}]
+    text = await written(bench, "a.csv", rows)
+    assert text == 'id,name,ok,tags\r\n1,"a,""b""",,\r\n,,true,"[""x"", 1]"\r\n'
+
+
+async def test_csv_of_lists_and_of_nothing(bench: Bench[TableCaller]) -> None:
+    """Rows as they are; an empty list is an empty file."""
+    assert await written(bench, "a.csv", [["code", "value"], ["USD", -1.5]]) == "code,value\r\nUSD,-1.5\r\n"
+    assert await written(bench, "b.csv", []) == ""
+
+
+async def test_text(bench: Bench[TableCaller]) -> None:
+    """A text as it is, a number as it reads, nothing for null."""
+    assert await written(bench, "a.txt", "one\ntwo") == "one\ntwo"
+    assert await written(bench, "b.txt", 5) == "5"
+    assert await written(bench, "c.txt", None) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+7 900", "'+7 900"),
+        ("-5", "'-5"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("\0=1", "'\ufffd=1"),
+        (" =1", "' =1"),
+        ("\n=1", "'\n=1"),
+        ("a=1", "a=1"),
+        (-5, "-5"),
+        (Decimal("-0.50"), "-0.5"),
+        (Decimal("7"), "7"),
+        (False, "false"),
+        (None, ""),
+    ],
+)
+def test_formulas_are_text(value: Any, shown: str) -> None:
+    """A text that a spreadsheet would calculate gets an apostrophe; numbers stay numbers."""
+    assert cell(value) == shown
+
+
+async def test_content_that_does_not_fit_its_format(bench: Bench[TableCaller]) -> None:
+    """Each format says what it takes; nothing is left behind."""
+    for name, content, told in [
+        ("a.csv", "{a: 1}", "content should be a list for .csv"),
+        ("a.csv", "[{a: 1}, [2]]", "content should be a list of maps, or a list of lists, for .csv"),
+        ("a.jsonl", "x", "content should be a list for .jsonl"),
+        ("a.txt", "[1]", "content should be a text for .txt"),
+    ]:
+        result = await bench.run(f"steps: [{{write: {name}, content: {content}}}]")
+        assert result["message"] == told
+    assert not bench.files.exists() or list(bench.files.iterdir()) == []
+
+
+BAD_NAMES = [
+    "../x.json",
+    "a/../../x.json",
+    "/etc/x.json",
+    "./x.json",
+    "a//x.json",
+    "a/./x.json",
+    "~/x.json",
+    "a\\x.json",
+    "a\0.json",
+    "a\n.json",
+    "",
+    " ",
+    "x" * 300 + ".json",
+    "d/" * 20 + "x.json",
+]
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+async def test_no_name_leads_out(bench: Bench[TableCaller], name: str) -> None:
+    """A path that a template makes at run time is judged like one in the file."""
+    bench.caller.answers = {"finplan.request.list": name}
+    text = """
+steps:
+  - {id: name, call: finplan.request.list}
+  - {write: "{{ steps.name }}", content: x}
+"""
+    result = await bench.run(text)
+    assert result["state"] == "failed"
+    assert result["step"] == "write_2"
+    assert list(bench.files.parent.rglob("*.json")) == []
+    with pytest.raises(UnsafePath):
+        read_file(bench.files.parent, name)
+
+
+async def test_an_ending_that_is_no_format(bench: Bench[TableCaller]) -> None:
+    """Known only when the template is evaluated."""
+    result = await bench.run('vars: {n: a.exe}\nsteps: [{write: "{{ vars.n }}", content: x}]')
+    assert "has no ending that says the format" in result["message"]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    """A folder or a file that is a link is refused, whatever it points to."""
+    root, outside = tmp_path / "files", tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.json").write_text("theirs")
+    root.mkdir()
+    (root / "folder").symlink_to(outside)
+    (root / "file.json").symlink_to(outside / "secret.json")
+    (root / "gone.json").symlink_to(outside / "none.json")
+    os.mkfifo(root / "pipe.json")
+    for name in ("folder/new.json", "file.json", "gone.json", "pipe.json"):
+        with pytest.raises(UnsafePath):
+            replace_file(root, name, b"ours")
+        with pytest.raises(UnsafePath):
+            inside(root, name)
+        with pytest.raises(UnsafePath):
+            read_file(root, name)
+    assert (outside / "secret.json").read_text() == "theirs"
+    assert sorted(path.name for path in outside.iterdir()) == ["secret.json"]
+    assert not [path for path in root.iterdir() if path.name.endswith(".draft")]
+
+
+def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
+    """Said as such."""
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(UnsafePath, match="a is a link or a file where a folder should be"):
+        replace_file(tmp_path, "a/b.json", b"x")
+
+
+def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
+    """Who has the old one open reads the old one to its end."""
+    replace_file(tmp_path, "a.txt", b"old")
+    with (tmp_path / "a.txt").open() as reader:
+        replace_file(tmp_path, "a.txt", b"new")
+        assert reader.read() == "old"
+    assert (tmp_path / "a.txt").read_text() == "new"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    """The target is a folder: the draft is gone, the folder is there."""
+    (tmp_path / "a.txt").mkdir()
+    with pytest.raises(UnsafePath):
+        replace_file(tmp_path, "a.txt", b"x")
+    with pytest.raises(TypeError):
+        replace_file(tmp_path, "b.txt", "no bytes")  # type: ignore[arg-type] # pyright: ignore[reportArgumentType] - the failure
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+async def test_a_folder_that_cannot_be_written(bench: Bench[TableCaller]) -> None:
+    """The system's reason is told."""
+    bench.files.write_text("a file in place of the folder")
+    result = await bench.run("steps: [{write: a.txt, content: x}]")
+    assert result["message"] == "a.txt cannot be written: File exists"
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    """A sparse file above the limit."""
+    with (tmp_path / "a.txt").open("wb") as file:
+        file.truncate(step_files.LARGEST_BYTES + 1)
+    with pytest.raises(UnsafePath, match="larger than 64 MB"):
+        read_file(tmp_path, "a.txt")
+
+
+async def test_a_written_file_goes_into_chat(bench: Bench[TableCaller]) -> None:
+    """`telegram` takes the path that `write` gave."""
+    text = """
+steps:
+  - {id: file, write: "org/a.txt", content: x}
+  - {telegram: {to: "@ops", text: "{{ steps.file.bytes }}", file: "{{ steps.file.path }}"}}
+"""
+    assert (await bench.run(text))["state"] == "done"
+    assert list(bench.chat.said.values()) == [("@ops", "1", bench.files / "org/a.txt")]
