@@ -16,9 +16,9 @@ from workspace_api.server.errors import InvalidRequest, PermissionDenied
 from workspace_api.server.moments import stored
 from workspace_api.server.rules import tasks as rules
 from workspace_api.server.rules.access import Viewer
-from workspace_api.server.schema import task_plan_items, task_plans, tasks, users
+from workspace_api.server.schema import board_panels, task_plan_items, task_plans, tasks, users
 from workspace_api.server.task_records import around, opened, record
-from workspace_api.server.tx import Handler, Row, Tx, active_users, dumps, models
+from workspace_api.server.tx import Handler, Row, Tx, active_users, dumps, loads, models
 
 LISTS = ("responsible_user_ids", "auditors", "watchers", "file_ids", "favorite_user_ids", "tag_keys")
 MAPS = ("order", "integration_data", "recurrence_data")
@@ -61,10 +61,9 @@ def create(tx: Tx, viewer: Viewer, params: CreateTask) -> Row:
         raise PermissionDenied("Only superiors create tasks in somebody else's name.")
     doers: Sequence[str] = params.responsible_user_ids or [owner]
     values["responsible_user_ids"] = dumps(doers)
+    values |= _together(tx, values, None)
     values.setdefault("status_key", "new")
     values["creation_date"] = tx.now
-    if values["status_key"] == rules.DONE:
-        values.setdefault("close_date", tx.now)
     task_id = tx.insert(tasks, values)
     plans: list[Row] = []
     added = None
@@ -119,7 +118,7 @@ def change(tx: Tx, viewer: Viewer, params: UpdateTask) -> Row:
         if not rules.may_change(name, task, viewer, tx.structure):
             raise PermissionDenied(f"You may not change {name} of task {params.id}.")
     values = _written(tx, _checked(fields), empty=True) | _flags(flags, task, viewer)
-    values |= _done_together(values, row, tx.now)
+    values |= _together(tx, values, row)
     if "parent_id" in values:
         _check_parent(tx, params.id, values["parent_id"])
     if custom:
@@ -219,13 +218,31 @@ def _flags(flags: Mapping[str, Any], task: Row, viewer: Viewer) -> Row:
     return values
 
 
-def _done_together(values: Row, before: Row, now: str) -> Row:
-    """A status that becomes done closes the task, one that is no longer done opens it again."""
-    if "status_key" not in values or values["status_key"] == before["status_key"]:
-        return {}
-    if values["status_key"] == rules.DONE:
-        return {"close_date": values.get("close_date") or now}
-    return {"close_date": None}
+def _together(tx: Tx, values: Row, before: Row | None) -> Row:
+    """What follows from a new status or column: panel, status, done flag and closing date go together."""
+    found: Row = {}
+    panel_id = values.get("board_panel_id")
+    panel = tx.one(board_panels, panel_id, "panel") if panel_id is not None else None
+    status = values.get("status_key")
+    if panel is not None and status is None:
+        status = loads(panel["settings"]).get("status_key")
+        if status is not None:
+            found["status_key"] = status
+    elif status is not None and panel_id is None and before is not None and before["board_panel_id"] is not None:
+        found |= _panel_of(tx, before["board_panel_id"], status)
+    if status is None or (before is not None and status == before["status_key"]):
+        return found
+    closed = (values.get("close_date") or tx.now) if status == rules.DONE else None
+    return found | {"close_date": closed}
+
+
+def _panel_of(tx: Tx, panel_id: int, status: str) -> Row:
+    """The column of the same board that stands for this status, if there is one."""
+    here = tx.one(board_panels, panel_id, "panel")
+    columns = board_panels.c
+    query = select(board_panels).where(columns.board_id == here["board_id"]).order_by(columns.order, columns.id)
+    fitting = [row["id"] for row in tx.rows(query) if loads(row["settings"]).get("status_key") == status]
+    return {"board_panel_id": fitting[0]} if fitting else {}
 
 
 def _check_parent(tx: Tx, task_id: int, parent_id: int | None) -> None:
