@@ -1,0 +1,18 @@
+"""The commands, in one visible list."""
+
+from workspace.commands import api, automations, company, demo, doctor, people, processes
+
+COMMANDS = (
+    demo.add,
+    company.add_init,
+    company.add_serve,
+    company.add_key,
+    api.add_call,
+    api.add_openapi,
+    people.add_invite,
+    processes.add_bot,
+    processes.add_run,
+    processes.add_up,
+    automations.add,
+    doctor.add,
+)

@@ -1,0 +1,187 @@
+"""Opens what the commands need from the settings: the service's key, the workspace client, the bot, the runner.
+
+The service key is WORKSPACE_API_KEY; for the embedded workspace of this data folder one is made and kept beside it.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from workspace.settings import Settings, SettingsError
+from workspace_api import AsyncWorkspace
+
+if TYPE_CHECKING:
+    from automations.control import Loaded, Runner
+    from bot.assistant import Assistant
+    from bot.desk import Desk
+    from storage import Database
+
+KEY_FILE = "service.key"
+
+COURTESY = 0.05
+"""Seconds between calls to a workspace that is not on this machine."""
+
+
+def now() -> datetime:
+    """The time, aware."""
+    return datetime.now(UTC)
+
+
+def has_embedded(settings: Settings) -> bool:
+    """Whether the embedded workspace lives in this data folder (or database) and is the one that is used."""
+    return settings.url is None and (settings.database_url is not None or (settings.data / "workspace.db").exists())
+
+
+def service_key(settings: Settings) -> str:
+    """The key of the service itself. Raises SettingsError where there is none and none can be made."""
+    if settings.api_key:
+        return settings.api_key
+    if not has_embedded(settings):
+        where = settings.url or f"an embedded workspace in {settings.data}"
+        raise SettingsError(
+            f"There is no key for {where}: set WORKSPACE_API_KEY"
+            + ("" if settings.url else ", or make a workspace with `workspace init --sample`")
+        )
+    return own_key(settings)
+
+
+def own_key(settings: Settings) -> str:
+    """The key that this installation keeps for its own embedded workspace; made where it is missing or revoked."""
+    from workspace_api.server.errors import ApiError
+    from workspace_api.server.keys import find_holder, hash_key, issue_key
+    from workspace_api.server.opening import open_workspace
+    from workspace_api.server.tx import Tx
+
+    path = settings.data / KEY_FILE
+    with open_workspace(settings.data, settings.database_url) as database:
+        if path.exists():
+            kept = path.read_text().strip()
+            with database.read() as connection, suppress(ApiError):
+                find_holder(Tx(connection, now()), hash_key(kept))
+                return kept
+        key = issue_key(database, owner=True)
+    settings.data.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key + "\n")
+    return key
+
+
+def client(settings: Settings, key: str | None = None) -> AsyncWorkspace:
+    """The workspace as the service sees it. The caller closes it."""
+    pace = COURTESY if settings.url and "//127." not in settings.url and "//localhost" not in settings.url else 0.0
+    return AsyncWorkspace(settings.workspace_url, key or service_key(settings), zone=UTC, pace=pace)
+
+
+def open_bot_database(settings: Settings) -> "Database":
+    """The bot's database, brought up to date. The caller closes it."""
+    from storage import migrate, open_database
+
+    database = open_database(settings.database_url or f"sqlite:///{(settings.data / 'bot.db').resolve()}")
+    try:
+        migrate(database, "bot:migrations", version_table="bot_version")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace) -> "Desk":
+    """The desk at which the bot's dialogues work."""
+    from bot.desk import Desk, House
+    from bot.vault import Vault
+
+    house = House(settings.zone, settings.language, settings.money_scale, now)
+    return Desk(database, service, Vault(settings.data / "bot.key"), house)
+
+
+@asynccontextmanager
+async def open_assistant(settings: Settings, service: AsyncWorkspace) -> AsyncGenerator["Assistant"]:
+    """The bot, ready to run."""
+    from telegram import Bot
+    from telegram.request import HTTPXRequest
+
+    from bot.assistant import Assistant, Timing
+
+    if settings.telegram_token is None:
+        raise SettingsError(
+            "There is no TELEGRAM_TOKEN: talk to @BotFather in Telegram, send /newbot, and set the token it gives you. "
+            "To try everything without one: workspace demo"
+        )
+    database = open_bot_database(settings)
+    try:
+        root = settings.telegram_url
+        bot = Bot(
+            settings.telegram_token,
+            base_url=f"{root}/bot",
+            base_file_url=f"{root}/file/bot",
+            request=HTTPXRequest(connection_pool_size=32, pool_timeout=10),
+            get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=40),
+        )
+        yield Assistant(bot, open_desk(settings, database, service), Timing(settings.poll_seconds))
+    finally:
+        database.close()
+
+
+def load_automations(settings: Settings) -> "Loaded":
+    """The automations of WORKSPACE_AUTOMATIONS, of ./automations.d, or the library."""
+    from automations.control import LIBRARY, load_folder
+
+    folder = settings.automations or LIBRARY
+    if not folder.is_dir():
+        raise SettingsError(f"WORKSPACE_AUTOMATIONS is {folder}, which is no folder")
+    return load_folder(folder)
+
+
+@asynccontextmanager
+async def open_runner(
+    settings: Settings, service: AsyncWorkspace, definitions: Sequence[object], wake: Callable[[], None] = lambda: None
+) -> AsyncGenerator["Runner"]:
+    """The runner of these automations; what they say goes into the bot's outbox."""
+    from automations.control import Runner
+    from automations.definition import Automation
+    from bot.messenger import OutboxMessenger
+
+    database = open_bot_database(settings)
+    try:
+        yield Runner(
+            [definition for definition in definitions if isinstance(definition, Automation)],
+            caller=service,
+            messenger=OutboxMessenger(database, lambda: now().timestamp(), settings.ops, wake),
+            data=settings.data,
+            database_url=settings.database_url,
+            zone=settings.timezone,
+            clock=now,
+        )
+    finally:
+        database.close()
+
+
+def run_until_signal(main: Callable[[asyncio.Event], "asyncio.Future[None]"]) -> None:
+    """Runs `main(stop)`; SIGINT and SIGTERM set `stop`, a second one ends at once."""
+    import signal
+
+    async def supervised() -> None:
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def asked() -> None:
+            if stop.is_set():
+                os._exit(130)
+            stop.set()
+
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, asked)
+        await main(stop)
+
+    asyncio.run(supervised())
+
+
+def folder_of(settings: Settings) -> Path:
+    """The data folder, made where it is missing."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    return settings.data
