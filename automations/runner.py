@@ -65,6 +65,7 @@ class Runner:
         jitter: Callable[[], float] = random.random,
         new_id: Callable[[], str] = lambda: secrets.token_hex(8),
         host: str | None = None,
+        grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._automations = {automation.name: automation for automation in definitions}
         self._tools = Tools(caller, messenger, data / "files", hosts, sleep, jitter)
@@ -73,6 +74,7 @@ class Runner:
         self._zone = zone
         self._clock = clock
         self._new_id = new_id
+        self._grace_seconds = grace_seconds
         self._executors = Executors(data / "runners", host or socket.gethostname())
         self._engine: Engine | None = None
 
@@ -166,7 +168,7 @@ class Runner:
         with self._executors.by_hand(self._new_id()) as executor:
             engine = self._dbos(executor, takes_queue=False)
             await engine.start(self._interpret)
-            grace = GRACE_SECONDS
+            grace = self._grace_seconds
             try:
                 yield engine
                 # What this process took up besides is not left half done.
@@ -188,7 +190,7 @@ class Runner:
                     await self._watch(engine, Ledger(database), executor, stop, ready)
                 finally:
                     self._engine = None
-                    await engine.stop(GRACE_SECONDS)
+                    await engine.stop(self._grace_seconds)
         finally:
             database.close()
 
