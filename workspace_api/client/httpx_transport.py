@@ -91,12 +91,12 @@ def _trust(base_url: str) -> ssl.SSLContext | None:
 class _SyncHttp(httpx.HTTPTransport):
     """httpx's own transport over a pool whose sockets know the deadline."""
 
-    def __init__(self, base_url: str, deadline: _Deadline) -> None:
+    def __init__(self, base_url: str, deadline: _Deadline, connections: int) -> None:
         # The inherited constructor would make a pool with sockets of its own.
         self._pool = httpcore.ConnectionPool(
             ssl_context=_trust(base_url),
-            max_connections=CONNECTIONS,
-            max_keepalive_connections=CONNECTIONS,
+            max_connections=connections,
+            max_keepalive_connections=connections,
             keepalive_expiry=KEEPALIVE,
             network_backend=_Backend(deadline),
         )
@@ -149,10 +149,10 @@ def _body(headers: dict[str, str], max_bytes: int) -> Body:
 class HttpxTransport:
     """Sync, pooled, for any number of threads. Looking up a host's name is the one thing the deadline cannot end."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, connections: int = CONNECTIONS) -> None:
         self._base = base_url.rstrip("/")
         self._deadline = _Deadline()
-        self._http = _SyncHttp(self._base, self._deadline)
+        self._http = _SyncHttp(self._base, self._deadline, connections)
 
     def send(self, message: Message, *, deadline: float, max_bytes: int) -> Answer:
         self._deadline.at = time.monotonic() + deadline
@@ -180,8 +180,9 @@ class HttpxTransport:
 class AiohttpTransport:
     """Async, pooled, for one event loop; aiohttp is imported with the first call."""
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, connections: int = CONNECTIONS) -> None:
         self._base = base_url.rstrip("/")
+        self._connections = connections
         self._http: httpx.AsyncBaseTransport | None = None
 
     def _open(self) -> httpx.AsyncBaseTransport:
@@ -192,7 +193,7 @@ class AiohttpTransport:
         def session() -> aiohttp.ClientSession:
             trust = _trust(self._base)
             connector = aiohttp.TCPConnector(
-                limit=CONNECTIONS, keepalive_timeout=KEEPALIVE, ssl=True if trust is None else trust
+                limit=self._connections, keepalive_timeout=KEEPALIVE, ssl=True if trust is None else trust
             )
             return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
 
