@@ -71,11 +71,7 @@ class Options:
             ("retries", self.retries < 0, "should be 0 or more"),
             ("max_bytes", self.max_bytes < 1, "should be 1 or more"),
             ("pace", not 0 <= self.pace <= LONGEST_TIMEOUT, "should be 0 or more seconds"),
-            (
-                "idempotency_key",
-                key is not None and not fits_header(key),
-                "should be printable ASCII without spaces around",
-            ),
+            ("idempotency_key", key is not None and not fits_header(key), "should be printable ASCII, not empty"),
         )
         problems = [Problem((name,), text) for name, is_wrong, text in wrong if is_wrong]
         if problems:

@@ -153,17 +153,16 @@ def _repair(operation: Operation[T], data: Any, told: list[Drift]) -> Done[T] | 
         try:
             return Done(operation.adapter.validate_python(data))
         except ValidationError as error:
-            aside: set[tuple[int | str, ...]] = set()
-            for detail in error.errors(include_url=False, include_context=False, include_input=False):
-                found = _innermost_field(operation, data, detail["loc"])
-                if found is None:
-                    return None
-                # Two wrong elements of one list, or two branches of one union, are one field.
-                if found.path not in aside:
-                    aside.add(found.path)
-                    found.holder[f"{found.field}!"] = found.holder[found.field]
-                    found.holder[found.field] = None
-                    told.append(Drift(operation.name, found.record, found.field, "wrong type"))
+            details = error.errors(include_url=False, include_context=False, include_input=False)
+            found = [_innermost_field(operation, data, detail["loc"]) for detail in details]
+            # Two wrong elements of one list, or two branches of one union, are one field.
+            fields = {field.path: field for field in found if field is not None}
+            if None in found:
+                return None
+            for _, holder, record, name in fields.values():
+                holder[f"{name}!"] = holder[name]
+                holder[name] = None
+                told.append(Drift(operation.name, record, name, "wrong type"))
     return None
 
 
@@ -217,7 +216,8 @@ class _Plan:
 def _parts(annotation: Any) -> Iterator[Any]:
     """A type, its members and their metadata, however deep."""
     yield annotation
-    for part in (*get_args(annotation), *getattr(annotation, "__metadata__", ())):
+    # Of an Annotated type, the arguments are the type and its metadata.
+    for part in get_args(annotation):
         yield from _parts(part)
 
 
