@@ -60,6 +60,11 @@ def _log(debug: bool) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
+def _first(group: "ExceptionGroup[Exception]") -> Exception:
+    """The fault that ended a group of tasks."""
+    return group.exceptions[0]
+
+
 def _explained(error: Exception) -> tuple[int, str]:
     """The exit code and sentence of an error; what is not known is told by its kind, without a traceback."""
     name = type(error).__name__
@@ -70,8 +75,7 @@ def _explained(error: Exception) -> tuple[int, str]:
     if isinstance(error, ModuleNotFoundError):
         return FAILED, f"{error.name} is not installed: pip install 'workspace-assistant[all]'"
     if isinstance(error, ExceptionGroup):
-        first: list[Exception] = [inner for inner in error.exceptions if isinstance(inner, Exception)]
-        return _explained(first[0])
+        return _explained(_first(error))
     if name == "InvalidToken":
         return FAILED, "Telegram does not accept TELEGRAM_TOKEN: ask @BotFather for the right one"
     known = ("workspace_api.", "storage.", "automations.", "bot.", "workspace.")

@@ -1,0 +1,139 @@
+"""A whole house for bot tests: the real embedded workspace over HTTP, Local Telegram, and the real assistant.
+
+async with open_house(tmp_path) as house:
+    anna = await house.linked("anna")
+    await anna.says("/requests")
+    card = await anna.card(containing="Raised floor")
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from telegram import Bot
+
+from bot import people
+from bot.assistant import Assistant, Timing
+from bot.desk import Desk, House
+from bot.sandbox import LocalTelegram, PersonChat, PersonSpec
+from bot.vault import Vault
+from storage import Database, migrate, open_database
+from workspace_api import AsyncWorkspace
+from workspace_api.server.keys import issue_key
+from workspace_api.server.opening import open_workspace
+from workspace_api.server.profile import HostedProfile, Profile
+from workspace_api.server.sample import load_sample
+from workspace_api.server.serve import serve_async
+
+TOKEN = "1000000:test-token-for-loopback"
+TODAY = date(2026, 11, 21)
+
+CAST = (
+    ("anna", 1001, "Anna Bennett"),
+    ("marina", 1002, "Marina Holt"),
+    ("boris", 1003, "Boris Clarke"),
+    ("pauline", 1004, "Pauline Archer"),
+    ("victor", 1006, "Victor Langley"),
+    ("helen", 1007, "Helen"),
+)
+
+
+@dataclass
+class OpenHouse:
+    """What a test looks at and acts on."""
+
+    url: str
+    telegram: LocalTelegram
+    assistant: Assistant
+    desk: Desk
+    server: Database
+    owner: AsyncWorkspace
+    zone_offset: int = 0
+    _tasks: list["asyncio.Task[None]"] = field(default_factory=list["asyncio.Task[None]"])
+
+    def chat(self, user_id: str) -> PersonChat:
+        """The private chat of a person of the cast."""
+        return self.telegram.chat(telegram_id(user_id))
+
+    def as_user(self, user_id: str) -> AsyncWorkspace:
+        """The workspace as this person sees it."""
+        return self.owner.with_options(api_key=issue_key(self.server, user_id))
+
+    def invite(self, user_id: str, *, key: bool = True) -> str:
+        """A one-time code."""
+        sealed = self.desk.vault.seal(issue_key(self.server, user_id)) if key else None
+        return self.desk.db.write_now(lambda c: people.invite(c, user_id, sealed, self.desk.now()))
+
+    async def linked(self, user_id: str, *, key: bool = True) -> PersonChat:
+        """A person who has opened the link and said who they are."""
+        chat = self.chat(user_id)
+        await chat.starts(self.invite(user_id, key=key))
+        await chat.card(containing="Is this you?")
+        await chat.presses("Yes")
+        await chat.card(containing="Linked")
+        return chat
+
+
+def telegram_id(user_id: str) -> int:
+    """The Telegram id of a person of the cast."""
+    return next(number for name, number, _ in CAST if name == user_id)
+
+
+@asynccontextmanager
+async def open_house(
+    folder: Path, *, profile: Profile | None = None, poll_seconds: float = 0.2, language: str = "en", scale: int = 0
+) -> AsyncGenerator[OpenHouse]:
+    """Everything started on free ports, and stopped at the end."""
+    data = folder / "data"
+    data.mkdir(exist_ok=True)
+    with open_workspace(data, None) as server:
+        load_sample(server, "ru" if language == "ru" else "en", today=datetime.now(UTC).date())
+        key = issue_key(server, owner=True)
+        ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.create_task(
+            serve_async(
+                data=data, database_url=None, host="127.0.0.1", port=0, profile=profile or Profile(), ready=ready
+            )
+        )
+        url = await ready
+        try:
+            async with _assistant(folder, url, key, poll_seconds, language, scale, server) as house:
+                yield house
+        finally:
+            serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
+
+
+@asynccontextmanager
+async def _assistant(
+    folder: Path, url: str, key: str, poll_seconds: float, language: str, scale: int, server: Database
+) -> AsyncGenerator[OpenHouse]:
+    specs: Sequence[PersonSpec] = [
+        PersonSpec(id=number, first_name=name, language_code=language) for _, number, name in CAST
+    ]
+    async with (
+        LocalTelegram.start(people=specs, token=TOKEN, limits=None) as telegram,
+        AsyncWorkspace(url, key) as service,
+    ):
+        with open_database(f"sqlite:///{folder}/bot.db") as db:
+            migrate(db, "bot:migrations", version_table="bot_version")
+            house = House(UTC, language, scale, lambda: datetime.now(UTC))
+            desk = Desk(db, service, Vault(folder / "bot.key"), house)
+            bot = Bot(TOKEN, base_url=f"{telegram.url}/bot", base_file_url=f"{telegram.url}/file/bot")
+            assistant = Assistant(bot, desk, Timing(poll_seconds))
+            stop = asyncio.Event()
+            running = asyncio.create_task(assistant.run(stop))
+            try:
+                yield OpenHouse(url, telegram, assistant, desk, server, service)
+            finally:
+                stop.set()
+                await running
+
+
+def hosted(fault_rate: float = 0.0) -> HostedProfile:
+    """A workspace that behaves as hosted ones may."""
+    return HostedProfile(fault_rate=fault_rate)
