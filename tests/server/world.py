@@ -44,7 +44,8 @@ class Person:
         query: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """Any request, as bytes."""
-        own = {} if self.key is None else {"Api-key": self.key}
+        sent = httpx.Headers({"Content-type": "application/json"} | ({} if self.key is None else {"Api-key": self.key}))
+        sent.update(headers)
         transport = httpx.ASGITransport(self.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://workspace") as client:
             return await client.request(
@@ -52,7 +53,7 @@ class Person:
                 path,
                 content=content,
                 params=query,
-                headers={"Content-type": "application/json", **own, **(headers or {})},
+                headers=sent,
             )
 
     async def call(self, operation: str, /, **fields: Any) -> Any:
