@@ -32,13 +32,13 @@ class Polls:
     async def get_updates(self, call: Call) -> list[Json]:
         """The updates from the offset on; waits up to the call's timeout for the first one."""
         bot, world = call.bot, self._world
+        _, limit, timeout = begin_polling(call)
         mine = object()
         self._newest[bot.id] = mine
         wake = self._wake.get(bot.id)
         if wake is not None:
             wake.set()
         wake = self._wake[bot.id] = asyncio.Event()
-        _, limit, timeout = begin_polling(call)
         silence = world.listen(lambda event: wake.set() if event.bot == bot.id else None)
         deadline = asyncio.get_running_loop().time() + timeout
         try:

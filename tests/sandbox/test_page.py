@@ -90,9 +90,9 @@ async def test_a_phone_shows_one_pane(browser: Browser, tg: LocalTelegram, wire:
         await expect(page.get_by_test_id("messages")).not_to_be_visible()
 
 
-async def test_the_message_menu(browser: Browser, tg: LocalTelegram, wire: Wire) -> None:
+@pytest.mark.usefixtures("wire")
+async def test_the_message_menu(browser: Browser, tg: LocalTelegram) -> None:
     """Reply, edit, delete: from the menu of one's own message."""
-    del wire
     async with page_of(browser, f"{tg.url}/?as={ANNA.id}") as page:
         own = page.get_by_test_id("message-1").locator(".bubble")
         await own.click(button="right")
@@ -111,7 +111,8 @@ async def test_the_message_menu(browser: Browser, tg: LocalTelegram, wire: Wire)
         await expect(page.get_by_test_id("message-2")).to_have_count(0)
 
 
-async def test_files(browser: Browser, tg: LocalTelegram, wire: Wire, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("wire")
+async def test_files(browser: Browser, tg: LocalTelegram, tmp_path: Path) -> None:
     """A picture goes up with a caption and opens large; a table comes down and opens as one."""
     picture = tmp_path / "receipt.png"
     picture.write_bytes(PNG)
@@ -131,7 +132,6 @@ async def test_files(browser: Browser, tg: LocalTelegram, wire: Wire, tmp_path: 
         await page.get_by_test_id("document").get_by_role("button").click()
         await expect(page.get_by_test_id("document-view").locator("th").nth(1)).to_have_text('b "c"')
         await expect(page.get_by_test_id("document-view").locator("td").nth(1)).to_have_text("<b>2</b>")
-    del wire
 
 
 async def test_markup_is_never_trusted(browser: Browser, tg: LocalTelegram, wire: Wire) -> None:

@@ -246,7 +246,7 @@ async def test_start_payloads(tg: LocalTelegram, payload: str) -> None:
         await chat.starts(payload)
 
 
-@pytest.mark.parametrize("token", ["local-token", "100:abc", "x:local-token", "100:local token"])
+@pytest.mark.parametrize("token", ["local-token", "100:abc", "x:local-token", "300:local token"])
 async def test_malformed_tokens(tg: LocalTelegram, session: aiohttp.ClientSession, token: str) -> None:
     """A token is digits, a colon and five characters or more."""
     assert await Wire(session, tg.url, token).refused("getMe") == (401, "Unauthorized")
