@@ -16,7 +16,7 @@ from workspace_api.contract.wire import Record
 MOSCOW = timezone(timedelta(hours=3))
 
 some = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
 
 
