@@ -11,6 +11,7 @@ from pathlib import Path
 
 from automations.definition import Automation, read_automation
 from automations.errors import Finding, InvalidAutomation
+from automations.plan import Plan, PlannedStep
 from automations.records import Records
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, StepReport
 from automations.runner import Runner
@@ -25,6 +26,8 @@ __all__ = [
     "Finding",
     "Loaded",
     "NextTick",
+    "Plan",
+    "PlannedStep",
     "Records",
     "RunDetail",
     "RunReport",

@@ -136,7 +136,8 @@ class DbosHistory:
         if automation is None:
             return [_recorded(status) for status in self._list(limit=limit)]
         found = self._list(limit=limit, workflow_id_prefix=f"{automation}:")
-        return [_recorded(status) for status in found]
+        # The prefix is a LIKE pattern to DBOS, in which _ stands for any letter.
+        return [run for run in map(_recorded, found) if run.ticket.automation == automation]
 
     def run(self, run_id: str) -> RecordedRun | None:
         found = self._list(workflow_ids=[run_id])

@@ -35,7 +35,7 @@ def step_name(index: int, step: Step) -> str:
     return step.id or f"{step.kind}_{index + 1}"
 
 
-class _Ended(Exception):
+class Ended(Exception):
     """A step failed, and so the run."""
 
     def __init__(self, name: str, outcome: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Run:
         )
 
     async def step(self, name: str, step: Step) -> Outcome:
-        """What a step gave, `for_each` included. Raises _Ended."""
+        """What a step gave, `for_each` included. Raises Ended."""
         if step.for_each is None:
             return await self._once(name, step, {})
         if not _of_items(step.if_):
@@ -92,7 +92,7 @@ class Run:
                 return outcome
         items = self._items(step)
         if isinstance(items, StepFailed):
-            return await self._recorded(name, _failed(items))
+            return await self._recorded(name, failure(items))
         values: list[Any] = []
         for index, item in enumerate(items):
             extra = {"item": item, "loop": {"index": index + 1, "index0": index, "length": len(items)}}
@@ -104,7 +104,7 @@ class Run:
         try:
             wanted = bool(resolve(step.if_, self.scope))
         except (ExpressionFailed, BadTemplate) as error:
-            return await self._recorded(name, _failed(error))
+            return await self._recorded(name, failure(error))
         return None if wanted else await self._recorded(name, {"state": "skipped"})
 
     def _items(self, step: Step) -> list[Any] | StepFailed:
@@ -122,7 +122,7 @@ class Run:
         async def known() -> dict[str, Any]:
             return outcome
 
-        return _value(name, await self.journal.record(name, known))
+        return self.told(name, await self.journal.record(name, known))
 
     async def _once(self, name: str, step: Step, extra: Mapping[str, Any]) -> Outcome:
         """One execution of a step, recorded."""
@@ -134,7 +134,15 @@ class Run:
         async def work() -> dict[str, Any]:
             return await self._outcome(name, step, self.given(name, extra, taken_up=taken_up))
 
-        return _value(name, await self.journal.record(name, work))
+        return self.told(name, await self.journal.record(name, work))
+
+    def told(self, name: str, record: Mapping[str, Any]) -> Outcome:
+        """What a record says. Raises Ended for a failure."""
+        if record["state"] == "failed":
+            raise Ended(name, record)
+        if record["state"] == "skipped":
+            return Outcome({"skipped": True}, skipped=True)
+        return Outcome(decode(record["value"]), skipped=False)
 
     def _wanted(self, step: Step, extra: Mapping[str, Any]) -> bool:
         try:
@@ -145,31 +153,26 @@ class Run:
     async def _begun(self) -> dict[str, Any]:
         return {"state": "begun", "by": self.journal.incarnation}
 
+    async def perform(self, step: Step, given: Given) -> dict[str, Any]:
+        """Does what a step says."""
+        return {"state": "done", "value": encode(await step.run(given))}
+
     async def _outcome(self, name: str, step: Step, given: Given) -> dict[str, Any]:
         """Runs the step; every failure becomes a record, and this is the one place where it does."""
         try:
             if not given.value(step.if_):
                 return {"state": "skipped"}
-            return {"state": "done", "value": encode(await step.run(given))}
+            return await self.perform(step, given)
         except (StepFailed, ExpressionFailed, BadTemplate) as error:
-            return _failed(error)
+            return failure(error)
         except Exception as error:  # a step that breaks ends its own run and no other
             log.exception("run %s: step %s broke off", self.ticket.run_id, name)
-            return _failed(StepFailed(f"broke off with {type(error).__name__}; the log has the place"))
+            return failure(StepFailed(f"broke off with {type(error).__name__}; the log has the place"))
 
 
-def _failed(error: Exception) -> dict[str, Any]:
+def failure(error: Exception) -> dict[str, Any]:
     doubtful = isinstance(error, StepFailed) and error.doubtful
     return {"state": "failed", "message": str(error), "doubtful": doubtful}
-
-
-def _value(name: str, record: Mapping[str, Any]) -> Outcome:
-    """What a record tells. Raises _Ended for a failure."""
-    if record["state"] == "failed":
-        raise _Ended(name, record)
-    if record["state"] == "skipped":
-        return Outcome({"skipped": True}, skipped=True)
-    return Outcome(decode(record["value"]), skipped=False)
 
 
 def _of_items(condition: Any) -> bool:
@@ -188,7 +191,7 @@ async def interpret(ticket: Ticket, journal: Journal, tools: Tools) -> dict[str,
         name = step_name(index, step)
         try:
             outcome = await run.step(name, step)
-        except _Ended as ended:
+        except Ended as ended:
             state = RunState.STOPPED if ended.outcome.get("doubtful") else RunState.FAILED
             return {"state": state, "step": ended.name, "message": ended.outcome["message"]}
         run.scope["steps"][name] = outcome.value

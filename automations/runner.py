@@ -24,10 +24,10 @@ from automations.errors import NotResumable, UnknownAutomation, UnknownRun
 from automations.executors import Executors
 from automations.interpret import BEGUN, interpret
 from automations.ledger import Ledger, LedgerLine
+from automations.plan import Plan, plan
 from automations.ports import Caller, Clock, Messenger, Sleep
 from automations.records import Records, engine_url, open_ledger
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, run_report
-from automations.schedule import Schedule
 from automations.steps import Tools
 from automations.steps.published import HOSTS
 from automations.triggers import Tick, upcoming, utc_text
@@ -117,6 +117,17 @@ class Runner:
             raise UnknownAutomation(name, self._automations)
         return self._automations[name]
 
+    async def plan(self, name: str, n: int = 10) -> Plan:
+        """What a run would do now: reads are made, the rest is shown. Raises UnknownAutomation."""
+        automation = self._automation(name)
+        now = self._clock().astimezone(UTC)
+        ticket = self._ticket(automation, f"{name}:plan", utc_text(now), self._zone_of(automation))
+        return Plan(name, await plan(ticket, self._tools), tuple(self.next_ticks(name, n)))
+
+    def _zone_of(self, automation: Automation) -> str:
+        """The zone of its first trigger that names one."""
+        return next((one.timezone for one in automation.definition.trigger if one.timezone), None) or self._zone
+
     # Runs by hand
 
     async def run_once(self, name: str) -> RunReport:
@@ -124,9 +135,8 @@ class Runner:
         automation = self._automation(name)
         now = self._clock().astimezone(UTC)
         run_id = f"{name}:manual-{now:%Y-%m-%dT%H:%M:%S.%f}Z"
-        zone = next((one.timezone for one in automation.definition.trigger if one.timezone), None) or self._zone
         async with self._own_engine() as engine:
-            await engine.begin(self._ticket(automation, run_id, utc_text(now), zone))
+            await engine.begin(self._ticket(automation, run_id, utc_text(now), self._zone_of(automation)))
             return run_report(await engine.finished(run_id))
 
     async def resume(self, run_id: str, *, again: bool = False) -> RunReport:
@@ -197,6 +207,8 @@ class Runner:
     async def _watch(
         self, engine: Engine, ledger: Ledger, executor: str, stop: asyncio.Event, ready: Callable[[], None] | None
     ) -> None:
+        from automations.schedule import Schedule
+
         arrivals: asyncio.Queue[tuple[str, Tick]] = asyncio.Queue()
         schedule = Schedule(lambda name, tick: arrivals.put_nowait((name, tick)))
         await self._hand_on(engine, executor)

@@ -118,6 +118,15 @@ class Step(Model):
         """Whether doing it twice differs from doing it once, so that its beginning is recorded before it begins."""
         return False
 
+    @property
+    def only_reads(self) -> bool:
+        """Whether running it changes nothing anywhere, so that a plan may run it."""
+        return False
+
+    async def intent(self, given: Given) -> dict[str, Any]:
+        """What running it would do, for a plan: nothing is done. Raises StepFailed."""
+        raise NotImplementedError
+
     def findings(self) -> Iterator[tuple[Place, str]]:
         """What is wrong with it that types do not tell; places are relative to the step."""
         return iter(())

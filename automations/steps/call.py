@@ -71,6 +71,10 @@ class CallStep(Step):
     def leaves_traces(self) -> bool:
         return self.operation.effect in {Effect.CREATE, Effect.TRANSITION, Effect.SAVE}
 
+    @property
+    def only_reads(self) -> bool:
+        return self.operation.effect is Effect.READ
+
     def findings(self) -> Iterator[tuple[Path, str]]:
         try:
             operation = self.operation
@@ -100,14 +104,22 @@ class CallStep(Step):
             return _templated(value)
         return not isinstance(value, (dict, list)) and is_template(value)
 
-    async def run(self, given: Given) -> Any:
+    async def intent(self, given: Given) -> dict[str, Any]:
+        call = self._call(given)
+        return {"call": call.name, "with": {**call.params.query(), **call.params.body()}}
+
+    def _call(self, given: Given) -> Call[Any]:
+        """The call with its fields, checked."""
         fields = plain(given.value(self.with_))
         if not is_map(fields):
             raise StepFailed(f"{self.call}: with should be a map of fields")
         try:
-            call = self.operation.call(fields)
+            return self.operation.call(fields)
         except InvalidArguments as error:
             raise StepFailed(str(error)) from None
+
+    async def run(self, given: Given) -> Any:
+        call = self._call(given)
         repeatable = call.effect in {Effect.READ, Effect.REPLACE}
         if given.taken_up and not repeatable:
             raise _doubt(call, "the runner was stopped while it was under way")

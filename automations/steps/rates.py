@@ -56,6 +56,10 @@ class RatesStep(Step):
 
     rates: Source
 
+    @property
+    def only_reads(self) -> bool:
+        return True
+
     def findings(self) -> Iterator[tuple[Path, str]]:
         if self.rates.url is not None and self.rates.file is not None:
             yield ("rates", "file"), "give a url or a file, not both"

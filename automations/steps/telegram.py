@@ -29,6 +29,14 @@ class TelegramStep(Step):
 
     telegram: Message
 
+    async def intent(self, given: Given) -> dict[str, Any]:
+        file = {"file": given.text(self.telegram.file, "file")} if self.telegram.file is not None else {}
+        return {
+            "telegram": given.text(self.telegram.to, "to"),
+            "text": given.text(self.telegram.text, "text"),
+            **file,
+        }
+
     async def run(self, given: Given) -> Any:
         to = given.text(self.telegram.to, "to")
         text = given.text(self.telegram.text, "text")

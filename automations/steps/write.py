@@ -108,10 +108,22 @@ class WriteStep(Step):
         except UnsafePath as error:
             yield ("write",), str(error)
 
-    async def run(self, given: Given) -> Any:
+    def _file(self, given: Given) -> tuple[str, bytes]:
+        """The checked name and the bytes that belong there."""
         name = given.text(self.write, "write")
         try:
-            content = _format(name)(given.value(self.content)).encode(errors="replace")
+            parts_of(name)
+            return name, _format(name)(given.value(self.content)).encode(errors="replace")
+        except UnsafePath as error:
+            raise StepFailed(str(error)) from None
+
+    async def intent(self, given: Given) -> dict[str, Any]:
+        name, content = self._file(given)
+        return {"write": name, "bytes": len(content)}
+
+    async def run(self, given: Given) -> Any:
+        name, content = self._file(given)
+        try:
             replace_file(given.tools.files, name, content)
         except UnsafePath as error:
             raise StepFailed(str(error)) from None

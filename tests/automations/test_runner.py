@@ -13,7 +13,6 @@ import pytest
 
 from automations.control import Runner, load_folder
 from automations.errors import EngineUnavailable, NotResumable, UnknownAutomation, UnknownRun
-from automations.executors import Executors
 from automations.ledger import Ledger, LedgerLine
 from automations.records import Records, open_ledger
 from tests.automations.world import Chat, TableCaller, done
@@ -372,26 +371,6 @@ async def test_a_database_that_is_none_is_told(place: Place) -> None:
     (place.data / "automations-engine.db").write_text("no database " * 100)
     with pytest.raises(EngineUnavailable, match="cannot be opened"):
         await place.runner().run_once("export")
-
-
-def test_names_of_processes(tmp_path: Path) -> None:
-    """The first free name, which is free again at the end; the dead are those whose file is free."""
-    executors = Executors(tmp_path, "here")
-    with executors.runner() as one, executors.runner() as two, executors.by_hand("x") as hand:
-        assert (one, two, hand) == ("here-runner-0", "here-runner-1", "here-by-hand-x")
-        assert executors.is_alive(one)
-        assert executors.is_alive(hand)
-        with pytest.raises(RuntimeError, match="in use"), executors.by_hand("x"):
-            pass
-    assert not executors.is_alive("here-runner-0")
-    assert not executors.is_alive("here-by-hand-x")
-    assert executors.is_alive("elsewhere-runner-0")
-    with executors.runner() as again, executors.dead("here-runner-1") as dead:
-        assert again == "here-runner-0"
-        assert dead
-        with executors.runner() as third:
-            assert third == "here-runner-2"
-    assert not list(tmp_path.glob("*by-hand*"))
 
 
 async def test_a_long_absence_of_the_loop_loses_no_tick(place: Place) -> None:

@@ -1,0 +1,114 @@
+"""A plan: what a run would do now. Reads are made for real, everything else is shown and not done.
+
+A step that only reads gives its value to those after it; of one that would change something the value is not known,
+and what depends on that stays open. Nothing is recorded.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import StrictUndefined
+
+from automations.definition import Definition
+from automations.engine import Ticket
+from automations.expressions import BadTemplate, ExpressionFailed
+from automations.interpret import BEGUN, Ended, Outcome, Run, step_name
+from automations.reports import NextTick
+from automations.steps import Given, Step, Tools
+from automations.values import decode, encode, redacted
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A step of a plan.
+
+    `read`: was made, `value` is what it gave · `would`: `value` is what it would do · `skipped` ·
+    `open`: depends on what is not done, or cannot be told; `message` says on what.
+    """
+
+    name: str
+    state: str
+    value: Any
+    message: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, "state": self.state, "value": self.value, "message": self.message}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do, and the next ticks. `ok` where no step is open or fails."""
+
+    automation: str
+    steps: tuple[PlannedStep, ...]
+    ticks: tuple[NextTick, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(step.state != "open" for step in self.steps)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "automation": self.automation,
+            "steps": [step.to_json() for step in self.steps],
+            "ticks": [tick.to_json() for tick in self.ticks],
+        }
+
+
+class _Paper:
+    """A journal that only collects."""
+
+    incarnation = "plan"
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, dict[str, Any]]] = []
+
+    async def record(self, name: str, work: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
+        self.lines.append((name, await work()))
+        return self.lines[-1][1]
+
+
+class _Draft(Run):
+    """A run that performs what only reads, and writes down the rest."""
+
+    async def perform(self, step: Step, given: Given) -> dict[str, Any]:
+        if step.only_reads:
+            return await super().perform(step, given)
+        return {"state": "would", "value": encode(await step.intent(given))}
+
+    def told(self, name: str, record: Mapping[str, Any]) -> Outcome:
+        if record["state"] == "would":
+            return Outcome(unknown(f"steps.{name} is known only when it is done"), skipped=False)
+        return super().told(name, record)
+
+
+def unknown(why: str) -> StrictUndefined:
+    """A value that whatever uses it fails with the reason."""
+    return StrictUndefined(hint=why)
+
+
+def _planned(name: str, line: Mapping[str, Any]) -> PlannedStep:
+    state: str = line["state"]
+    value = redacted(decode(line["value"])) if "value" in line else None
+    return PlannedStep(name, {"done": "read", "failed": "open"}.get(state, state), value, line.get("message"))
+
+
+async def plan(ticket: Ticket, tools: Tools) -> tuple[PlannedStep, ...]:
+    """The steps of a run that is only thought through; one that is open does not end it."""
+    definition = Definition.model_validate(ticket.data)
+    paper = _Paper()
+    draft = _Draft(ticket, paper, tools)
+    try:
+        draft.begin(definition)
+    except (ExpressionFailed, BadTemplate) as error:
+        return (PlannedStep("vars", "open", None, str(error)),)
+    for index, step in enumerate(definition.steps):
+        name = step_name(index, step)
+        try:
+            outcome = await draft.step(name, step)
+        except Ended:
+            outcome = Outcome(unknown(f"steps.{name} is open"), skipped=False)
+        draft.scope["steps"][name] = outcome.value
+        draft.scope["_skipped"][name] = outcome.skipped
+    return tuple(_planned(name, line) for name, line in paper.lines if not name.endswith(BEGUN))

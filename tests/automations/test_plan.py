@@ -1,0 +1,84 @@
+"""Plans: reads are made, everything else is shown, and what depends on it stays open."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from automations.control import Plan, Runner, load_folder
+from tests.automations.world import Chat, TableCaller
+
+TEXT = """
+name: daily
+trigger: {cron: "0 2 * * *", timezone: Europe/Moscow}
+vars: {codes: [USD, EUR]}
+steps:
+  - {id: list, call: finplan.request.list}
+  - {id: no, if: false, call: finplan.request.list}
+  - id: set
+    for_each: "{{ vars.codes }}"
+    call: fintransaction.exchange.rate.custom.set
+    with: {currency_code_from: "{{ item }}", currency_code_to: RUB, date: "{{ tick.date }}", value: 80.5}
+  - {id: pay, call: fintransaction.transaction.create, with: {type: out, sum: 5, category_id: 1, cashbox_id: 1}}
+  - {id: file, write: "{{ tick.date }}.json", content: "{{ steps.list }}"}
+  - {telegram: {to: "@ops", text: "{{ steps.list | length }} requests", file: "{{ tick.date }}.json"}}
+  - {telegram: {to: "@ops", text: "paid {{ steps.pay.id }}"}}
+  - {id: bad, call: wiki.article.get, with: {id: "{{ tick.date }}"}}
+  - {for_each: "{{ steps.bad.list }}", telegram: {to: "@ops", text: "{{ item }}"}}
+  - {write: "../{{ tick.date }}.json", content: x}
+"""
+
+
+async def planned(folder: Path, text: str, caller: TableCaller, chat: Chat) -> Plan:
+    (folder / "a.yaml").write_text(text)
+    loaded = load_folder(folder)
+    assert loaded.findings == ()
+
+    def clock() -> datetime:
+        return datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+    runner = Runner(loaded.definitions, caller=caller, messenger=chat, data=folder / "data", clock=clock)
+    return await runner.plan(loaded.definitions[0].name, 2)
+
+
+async def test_a_plan_reads_and_does_nothing_else(tmp_path: Path) -> None:
+    """Each step with what it read, would do, or waits for; and the next ticks."""
+    caller, chat = TableCaller({"finplan.request.list": [{"id": 1, "password": "x"}]}), Chat()
+    plan = await planned(tmp_path, TEXT, caller, chat)
+
+    def rate(code: str) -> dict[str, Any]:
+        fields = {"currency_code_from": code, "currency_code_to": "RUB", "date": "2026-11-21", "value": 80.5}
+        return {"call": "fintransaction.exchange.rate.custom.set", "with": fields}
+
+    payment = {"type": "out", "sum": 5, "category_id": 1, "cashbox_id": 1}
+    message = {"telegram": "@ops", "text": "1 requests", "file": "2026-11-21.json"}
+    assert [(step.name, step.state, step.value) for step in plan.steps] == [
+        ("list", "read", [{"id": 1, "password": "(hidden)"}]),
+        ("no", "skipped", None),
+        ("set[0]", "would", rate("USD")),
+        ("set[1]", "would", rate("EUR")),
+        ("pay", "would", {"call": "fintransaction.transaction.create", "with": payment}),
+        ("file", "would", {"write": "2026-11-21.json", "bytes": 45}),
+        ("telegram_6", "would", message),
+        ("telegram_7", "open", None),
+        ("bad", "open", None),
+        ("telegram_9", "open", None),
+        ("write_10", "open", None),
+    ]
+    told = [step.message for step in plan.steps if step.message]
+    assert told[0] == "paid {{ steps.pay.id }}: steps.pay is known only when it is done"
+    assert "should be a valid integer" in told[1]
+    assert told[2] == "{{ steps.bad.list }}: steps.bad is open"
+    assert "would leave the folder" in told[3]
+    assert not plan.ok
+    assert [tick.tick for tick in plan.ticks] == ["2026-11-21T23:00:00Z", "2026-11-22T23:00:00Z"]
+    assert plan.to_json()["steps"][1] == {"name": "no", "state": "skipped", "value": None, "message": None}
+    assert [name for name, _ in caller.calls] == ["finplan.request.list"]
+    assert chat.said == {}
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_plan_whose_vars_have_no_value(tmp_path: Path) -> None:
+    """It ends there."""
+    text = 'name: n\nvars: {a: "{{ tick.date / 2 }}"}\nsteps: [{call: finplan.request.list}]'
+    plan = await planned(tmp_path, text, TableCaller(), Chat())
+    assert [(step.name, step.state) for step in plan.steps] == [("vars", "open")]
