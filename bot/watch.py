@@ -49,16 +49,22 @@ class Watch:
         self._seconds = seconds
         self._committed = committed
         self._failing = False
+        self._paused = False
         self._looked: dict[int, object] = {}
         requests = BY_NAME["requests"]
         assert isinstance(requests, Requests), "the dialogue of that name"
         self._requests = requests
 
+    def pause(self) -> None:
+        """No polls of its own from here on, such as while a workspace is moved; `poll` still works."""
+        self._paused = True
+
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`: polls."""
         while not stop.is_set():
             try:
-                await self.poll()
+                if not self._paused:
+                    await self.poll()
                 self._failing = False
             except WorkspaceError as error:
                 # Told once per outage; the polls go on.

@@ -39,12 +39,22 @@ def main(words: Sequence[str] | None = None) -> int:
         code = options.run(options)
     except KeyboardInterrupt:
         return 130
-    except Exception as error:
-        if options.debug:
-            raise
-        code, sentence = _explained(error)
-        print(f"workspace: {sentence}", file=sys.stderr)
+    except ExceptionGroup as group:
+        # Of several tasks that ended together, the first fault is the cause.
+        code = _told(group.exceptions[0], options.debug)
+    except Exception as error:  # noqa: BLE001 - the one place where any error becomes a sentence
+        code = _told(error, options.debug)
     return int(code or 0)
+
+
+def _told(error: Exception, debug: bool) -> int:
+    if debug:
+        raise error
+    if isinstance(error, ExceptionGroup):
+        return _told(error.exceptions[0], debug)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - isinstance leaves the group's type open
+    code, sentence = _explained(error)
+    print(f"workspace: {sentence}", file=sys.stderr)
+    return code
 
 
 def _log(debug: bool) -> None:
@@ -60,11 +70,6 @@ def _log(debug: bool) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _first(group: "ExceptionGroup[Exception]") -> Exception:
-    """The fault that ended a group of tasks."""
-    return group.exceptions[0]
-
-
 def _explained(error: Exception) -> tuple[int, str]:
     """The exit code and sentence of an error; what is not known is told by its kind, without a traceback."""
     name = type(error).__name__
@@ -74,8 +79,6 @@ def _explained(error: Exception) -> tuple[int, str]:
         return WRONG_WORDS, str(error)
     if isinstance(error, ModuleNotFoundError):
         return FAILED, f"{error.name} is not installed: pip install 'workspace-assistant[all]'"
-    if isinstance(error, ExceptionGroup):
-        return _explained(_first(error))
     if name == "InvalidToken":
         return FAILED, "Telegram does not accept TELEGRAM_TOKEN: ask @BotFather for the right one"
     known = ("workspace_api.", "storage.", "automations.", "bot.", "workspace.")
