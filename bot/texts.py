@@ -41,6 +41,11 @@ def translations(language: str) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
+def sentence(english: str) -> str:
+    """The sentence itself; marks one that stands in a table and is translated where it is used."""
+    return english
+
+
 @cache
 def _environment(language: str) -> Environment:
     environment = Environment(

@@ -15,7 +15,7 @@ from bot.desk import Intended, Turn
 from bot.dialogues.expense_text import SURE, NotRepresentable, alike, parse, to_wire
 from bot.dialogues.requests import under_way
 from bot.intents import Intent, Settled, Verdict
-from bot.texts import short
+from bot.texts import sentence, short
 from workspace_api import calls
 from workspace_api.contract.finance import Cashbox, TransactionCategory
 
@@ -29,7 +29,7 @@ class Expenses:
     """Expenses: guided, from free text, saved and undone."""
 
     name = "expenses"
-    commands = (("expense", "Log an expense"),)
+    commands = (("expense", sentence("Log an expense")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if words and await self.free_text(turn, words):

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.cards import Button
 from bot.directory import Directory
-from bot.texts import Texts, short
+from bot.texts import Texts, sentence, short
 from workspace_api.contract.finance import Currency
 from workspace_api.contract.finplan import Request
 
@@ -119,14 +119,14 @@ async def _chain(texts: Texts, directory: Directory, request: Request, viewer: s
 
 
 EVENTS = {
-    "create": "created",
-    "save": "changed",
-    "accept": "approved",
-    "accept_final": "finally approved",
-    "reject": "rejected",
-    "progress": "returned to work",
-    "pay": "paid",
-    "copy": "copied",
+    "create": sentence("created"),
+    "save": sentence("changed"),
+    "accept": sentence("approved"),
+    "accept_final": sentence("finally approved"),
+    "reject": sentence("rejected"),
+    "progress": sentence("returned to work"),
+    "pay": sentence("paid"),
+    "copy": sentence("copied"),
 }
 """What a history entry's type means; the documents do not list them, so others are shown as they are."""
 

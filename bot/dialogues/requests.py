@@ -14,24 +14,24 @@ from bot.desk import Intended, Refusal, Turn
 from bot.dialogues.request_view import body, buttons, decisions, last_event, standing, waits_for_viewer
 from bot.intents import Intent, Settled, Verdict
 from bot.periods import request_by_id, requests_of
-from bot.texts import short
+from bot.texts import sentence, short
 from workspace_api import calls
 from workspace_api.contract.finplan import Request
 
 DECISIONS = ("accept", "accept_final", "reject", "progress")
 
 WORKING = {
-    "accept": "Approving …",
-    "accept_final": "Approving finally …",
-    "reject": "Rejecting …",
-    "progress": "Returning to work …",
+    "accept": sentence("Approving …"),
+    "accept_final": sentence("Approving finally …"),
+    "reject": sentence("Rejecting …"),
+    "progress": sentence("Returning to work …"),
 }
 
 DONE = {
-    "accept": "Approved by you",
-    "accept_final": "Finally approved by you",
-    "reject": "Rejected by you",
-    "progress": "Returned to work by you",
+    "accept": sentence("Approved by you"),
+    "accept_final": sentence("Finally approved by you"),
+    "reject": sentence("Rejected by you"),
+    "progress": sentence("Returned to work by you"),
 }
 
 
@@ -44,7 +44,7 @@ class Requests:
     """Decisions about requests for money."""
 
     name = "requests"
-    commands = (("requests", "Requests that wait for my decision"),)
+    commands = (("requests", sentence("Requests that wait for my decision")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         waiting = await self.waiting(turn)

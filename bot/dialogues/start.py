@@ -14,14 +14,14 @@ from bot.dialogues.request_view import waits_for_viewer
 from bot.directory import is_active
 from bot.intents import Intent, Settled, Verdict
 from bot.periods import requests_of
-from bot.texts import LANGUAGES
+from bot.texts import LANGUAGES, sentence
 
 
 class Start:
     """Linking, help, cancel."""
 
     name = "start"
-    commands = (("help", "What I can do"), ("cancel", "Stop what is being asked"))
+    commands = (("help", sentence("What I can do")), ("cancel", sentence("Stop what is being asked")))
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "cancel":

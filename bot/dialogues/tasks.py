@@ -11,14 +11,19 @@ from bot.dialogues import task_text
 from bot.dialogues.requests import under_way
 from bot.directory import is_active
 from bot.intents import Intent, Settled, Verdict
-from bot.texts import short
+from bot.texts import sentence, short
 from workspace_api import calls
 from workspace_api.contract.task_fields import TaskFilter
 from workspace_api.contract.task_records import Task
 
 PAGE = 8
 
-STATUSES = {"new": "New", "in_progress": "In progress", "review": "In review", "finished": "Finished"}
+STATUSES = {
+    "new": sentence("New"),
+    "in_progress": sentence("In progress"),
+    "review": sentence("In review"),
+    "finished": sentence("Finished"),
+}
 """The usual keys and what they are called; a project may have others, which are shown as they are."""
 
 MARKS = {"new": "⚪", "in_progress": "🔵", "review": "🟡", "finished": "✅"}
@@ -28,7 +33,7 @@ class Tasks:
     """Tasks of a person."""
 
     name = "tasks"
-    commands = (("task", "A new task: /task call Anna tomorrow"), ("tasks", "My open tasks"))
+    commands = (("task", sentence("A new task: /task call Anna tomorrow")), ("tasks", sentence("My open tasks")))
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "tasks":

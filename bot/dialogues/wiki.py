@@ -12,7 +12,7 @@ from bot.cards import Button, Card, View
 from bot.desk import Turn
 from bot.dialogues.article_html import pages, plain
 from bot.intents import Intent, Settled, Verdict
-from bot.texts import short
+from bot.texts import sentence, short
 from workspace_api.contract.wiki import Article
 
 SHOWN = 8
@@ -23,7 +23,7 @@ class Wiki:
     """The knowledge base."""
 
     name = "wiki"
-    commands = (("wiki", "Find an article: /wiki business trip"),)
+    commands = (("wiki", sentence("Find an article: /wiki business trip")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         card = turn.new_card(self.name, words=words)
