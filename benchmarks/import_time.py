@@ -1,0 +1,34 @@
+"""What `import workspace_api` costs a program that has not yet made a call."""
+
+import statistics
+import subprocess
+import sys
+
+from benchmarks.loopback import ROOT
+from benchmarks.measure import Benchmark, Size
+
+PROGRAM = """
+import sys, time
+started = time.perf_counter()
+import workspace_api
+print((time.perf_counter() - started) * 1000)
+print("aiohttp" in sys.modules)
+"""
+
+
+def _run(size: Size) -> float:
+    times: list[float] = []
+    # The first process finds nothing compiled and nothing in the page cache: it does not count.
+    for number in range(size.rounds + 1):
+        done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=ROOT, check=True, capture_output=True, text=True)
+        taken, imported = done.stdout.split()
+        if imported == "True":
+            raise RuntimeError("import workspace_api imports aiohttp, which is to wait for the first async call")
+        if number:
+            times.append(float(taken))
+    return statistics.median(times)
+
+
+IMPORT_TIME = Benchmark(
+    "import workspace_api", _run, "at most", 300.0, "ms", "median over fresh processes; aiohttp must not be among it"
+)
