@@ -160,6 +160,13 @@ class PersonChat:
         that a stale card can be tapped.
         """
         message_id, data = self._button(label, on)
+        return await self._presses(message_id, data, label, timeout)
+
+    async def presses_data(self, on: ChatMessage, data: str, timeout: float = WAIT) -> Answer:
+        """Sends callback data of one's own making, as a changed program could."""
+        return await self._presses(on.id, data, data, timeout)
+
+    async def _presses(self, message_id: int, data: str, label: str, timeout: float) -> Answer:
         self._act()
         press = acts.press(self._world, self._chat, self._person, message_id, data)
         answer = await until(self._world, lambda: press.answer, timeout)

@@ -2,6 +2,8 @@
 
 import asyncio
 
+from sqlalchemy import text
+
 from tests.bot.house import OpenHouse
 from workspace_api.contract.finplan import Request
 
@@ -186,11 +188,8 @@ async def test_a_person_disabled_between_card_and_tap_is_refused(house: OpenHous
     anna = await house.linked("anna")
     await anna.says("/requests")
     await anna.card(containing="1 of 5")
-    from sqlalchemy import text
-
-    house.server.write_now(
-        lambda c: c.execute(text("UPDATE users SET is_disabled = 1 WHERE user_id = 'anna'")) and None
-    )
+    dismissal = text("UPDATE users SET is_disabled = 1 WHERE user_id = 'anna'")
+    house.server.write_now(lambda connection: connection.execute(dismissal).rowcount)
     answer = await anna.presses("Approve")
     assert answer.show_alert
     assert await reviewers(house, 1, "accept") == []
