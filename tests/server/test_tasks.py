@@ -242,7 +242,7 @@ async def test_the_filter(world: World) -> None:
     assert made["relations"] == [{"type": "blocks", "target_task_id": other["id"]}]
     fitting: list[dict[str, Any]] = [
         {"search": "ёЛКА"}, {"search": " for the lobby "}, {"id": [made["id"]]}, {"name": ["Ёлка for the lobby", "x"]},
-        {"responsible_user_ids": ["kate"], "owner_user_id": ["anna"]}, {"tag_keys": ["xmas", "none"]},
+        {"responsible_user_ids": ["kate"], "owner_user_id": ["anna"], "tag_keys": ["xmas"]}, {"tag_keys": ["xmas", "none"]},
         {"integration_data": {"operation": "op-1"}}, {"recurrence_data": {"interval": "day"}}, {"order": {"11": 3}},
         {"relations": [{"target_task_id": other["id"]}]}, {"start_date": ["2026-12-01", "2026-12-01"]},
         {"time_plan": [60]}, {"favorite_user_ids": ["anna"], "category_key": ["decor"]}, {"product": ["Lobby"]},

@@ -9,10 +9,10 @@ Errors are one sentence with file and place: `acme.yaml: users[3].blocks[0]: the
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Literal, Protocol
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import ValidationError
@@ -138,7 +138,7 @@ class Calendar:
     """Moments of a file, counted from the day of loading, as they are kept."""
 
     today: date
-    zone: ZoneInfo
+    zone: tzinfo
     language: Language
 
     def day(self, text: str) -> date:
@@ -182,12 +182,17 @@ def load_company(
     Raises CompanyFileError where the files are wrong or somebody is there already.
     """
     company = source if isinstance(source, CompanyFile) else read_company(source)
-    try:
-        zone = ZoneInfo(company.company.timezone)
-    except (OSError, ValueError):
-        raise CompanyFileError(f"company.timezone: there is no time zone {company.company.timezone!r}") from None
-    calendar = Calendar(today, zone, language)
+    calendar = Calendar(today, _zone(company.company.timezone), language)
     database.write_now(lambda connection: _load(connection, company, calendar, seed))
+
+
+def _zone(name: str) -> tzinfo:
+    if name == "UTC":
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        raise CompanyFileError(f"company.timezone: there is no time zone {name!r}") from None
 
 
 def _load(connection: Connection, company: CompanyFile, calendar: Calendar, seed: int) -> None:

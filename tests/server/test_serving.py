@@ -1,0 +1,116 @@
+"""Real sockets and a real process: announcing, stopping, kill -9 after a payment."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.server.world import TODAY
+from workspace_api.server.keys import issue_key
+from workspace_api.server.opening import database_address, open_workspace, prepare
+from workspace_api.server.profile import Profile
+from workspace_api.server.serve import serve, serve_async
+
+LIST = "/finplan/api/request/list"
+
+PROCESS = """
+import sys
+from pathlib import Path
+from workspace_api.server.profile import Profile
+from workspace_api.server.serve import serve
+serve(data=Path(sys.argv[1]), database_url=None, host="127.0.0.1", port=0, profile=Profile(),
+      announce=lambda address: print(address, flush=True))
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path, sample_file: Path) -> Path:
+    """A data folder with the sample in it."""
+    (tmp_path / "workspace.db").write_bytes(sample_file.read_bytes())
+    return tmp_path
+
+
+def issued(data: Path, user_id: str) -> str:
+    with open_workspace(data) as database:
+        return issue_key(database, user_id)
+
+
+async def test_it_serves_beside_other_work_until_cancelled(data: Path) -> None:
+    """Over a real port, announced once it listens; a key issued meanwhile by another process counts at once."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve_async(data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready)
+    )
+    address = await asyncio.wait_for(ready, 20)
+    async with httpx.AsyncClient(base_url=address) as client:
+        assert (await client.post(LIST, headers={"Api-key": "wk_none"})).status_code == 401
+        key = await asyncio.to_thread(issued, data, "anna")
+        answer = await client.post(LIST, headers={"Api-key": key})
+        assert answer.status_code == 200
+        assert len(answer.json()["data"]) > 5
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_a_taken_port_is_said_clearly(data: Path) -> None:
+    """With what to do."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve_async(data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready)
+    )
+    port = int((await asyncio.wait_for(ready, 20)).rsplit(":", 1)[1])
+    with pytest.raises(OSError, match=f"Cannot listen at 127.0.0.1:{port}"):
+        await asyncio.to_thread(
+            lambda: serve(data=data, database_url=None, host="127.0.0.1", port=port, profile=Profile(), announce=print)
+        )
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+
+
+@pytest.mark.slow
+def test_a_paid_request_survives_kill_9(data: Path) -> None:
+    """What was answered is on the disk: killed right after the answer, started again, it is still paid."""
+    lily = issued(data, "lily")
+    headers = {"Api-key": lily}
+    first = subprocess.Popen([sys.executable, "-c", PROCESS, str(data)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert first.stdout is not None
+        address = first.stdout.readline().strip()
+        paid = httpx.post(
+            f"{address}/finplan/api/request/pay", json={"request_id": 22, "payment_sum": 5}, headers=headers
+        )
+        assert paid.json() == {"status": "success", "data": True}
+    finally:
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+        assert first.stdout is not None
+        first.stdout.close()
+    second = subprocess.Popen([sys.executable, "-c", PROCESS, str(data)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert second.stdout is not None
+        address = second.stdout.readline().strip()
+        found = {each["id"]: each for each in httpx.post(f"{address}{LIST}", headers=headers).json()["data"]}
+        assert found[22]["sum_paid"] == 11405
+        assert found[22]["history"][-1]["text"] == "5"
+    finally:
+        second.send_signal(signal.SIGTERM)
+        assert second.wait(20) in {0, -signal.SIGTERM}
+        assert second.stdout is not None
+        second.stdout.close()
+
+
+def test_a_database_by_url(tmp_path: Path) -> None:
+    """The given one, else a file in the data folder; a workspace that cannot be migrated is closed again."""
+    assert database_address(tmp_path, "postgresql://x/y") == "postgresql://x/y"
+    assert database_address(tmp_path) == f"sqlite:///{tmp_path / 'workspace.db'}"
+    with open_workspace(tmp_path) as database:
+        prepare(database, "en", today=lambda: TODAY)
+    (tmp_path / "broken.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(Exception, match="not a database"):
+        open_workspace(tmp_path, f"sqlite:///{tmp_path / 'broken.db'}")
