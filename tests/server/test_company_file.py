@@ -41,7 +41,8 @@ async def test_a_small_company_loads(tmp_path: Path) -> None:
     yaml = tmp_path / "more.yaml"
     yaml.write_text(
         "rates:\n  - {currency_code_from: EUR, currency_code_to: EUR, date: 2026-01-02, value: 1}\n"
-        "transactions:\n  - {type: out, category_id: 1, user_id: bob, cashbox_id: 1, sum: 5, date: 2026-11-01 10:30:00}\n",
+        "transactions:\n"
+        "  - {type: out, category_id: 1, user_id: bob, cashbox_id: 1, sum: 5, date: 2026-11-01 10:30:00}\n",
         encoding="utf-8",
     )
     with open_database(f"sqlite:///{tmp_path / 'w.db'}") as database:
@@ -60,25 +61,41 @@ async def test_a_small_company_loads(tmp_path: Path) -> None:
             load_company(database, [written(tmp_path)], "en", TODAY)
 
 
-@pytest.mark.parametrize(
-    ("sections", "sentence"),
-    [
-        ({"users": [{"user_id": "ada"}]}, "acme.json: users[0].user_name: is required"),
-        ({"users": []}, "acme.json: users"),
-        ({"usres": []}, "did you mean users"),
-        ({"users": [{"user_id": "a", "user_name": "A", "blocks": [9]}]}, "acme.json: users[0].blocks[0]: there is no block 9"),
-        ({"blocks": [{"id": 1, "name": "x", "parent_id": 7}]}, "acme.json: blocks[0].parent_id: there is no block 7"),
-        ({"finplan_settings": {"skip_blocks": [7]}}, "acme.json: finplan_settings.skip_blocks[0]: there is no block 7"),
-        ({"cashboxes": [{"id": 1, "currency_code": "XXX", "key": "k", "name": "n"}]}, "cashboxes[0].currency_code: there is no currency XXX"),
-        ({"rates": [{"currency_code_from": "a", "currency_code_to": "b", "date": "soon", "value": 1}]}, "acme.json: rates[0].date"),
-        (
-            {"transactions": [{"type": "in", "category_id": 1, "user_id": "bob", "date": "-1d", "cashbox_id": 1, "sum": 1}]},
-            "transactions[0].category_id: there is no in category 1",
-        ),
-        ({"requests": [{**REQUEST, "author_id": "eve"}]}, "requests[0].author_id: there is no user eve"),
-        ({"tasks": [{"id": 1, "name": "x", "owner_user_id": "eve", "created": "-1d"}]}, "tasks[0]: there is no user eve"),
-    ],
-)  # fmt: skip
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"users": [{"user_id": "ada"}]}, "acme.json: users[0].user_name: is required"),
+    ({"users": []}, "acme.json: users"),
+    ({"usres": []}, "did you mean users"),
+    (
+        {"users": [{"user_id": "a", "user_name": "A", "blocks": [9]}]},
+        "acme.json: users[0].blocks[0]: there is no block 9",
+    ),
+    ({"blocks": [{"id": 1, "name": "x", "parent_id": 7}]}, "acme.json: blocks[0].parent_id: there is no block 7"),
+    ({"finplan_settings": {"skip_blocks": [7]}}, "acme.json: finplan_settings.skip_blocks[0]: there is no block 7"),
+    (
+        {"cashboxes": [{"id": 1, "currency_code": "XXX", "key": "k", "name": "n"}]},
+        "cashboxes[0].currency_code: there is no currency XXX",
+    ),
+    (
+        {"rates": [{"currency_code_from": "a", "currency_code_to": "b", "date": "soon", "value": 1}]},
+        "acme.json: rates[0].date",
+    ),
+    (
+        {
+            "transactions": [
+                {"type": "in", "category_id": 1, "user_id": "bob", "date": "-1d", "cashbox_id": 1, "sum": 1}
+            ]
+        },
+        "transactions[0].category_id: there is no in category 1",
+    ),
+    ({"requests": [{**REQUEST, "author_id": "eve"}]}, "requests[0].author_id: there is no user eve"),
+    (
+        {"tasks": [{"id": 1, "name": "x", "owner_user_id": "eve", "created": "-1d"}]},
+        "tasks[0]: there is no user eve",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sections", "sentence"), WRONG)
 def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, sections: dict[str, Any], sentence: str) -> None:
     """File, path in it, and the fault."""
     with pytest.raises(CompanyFileError) as error:

@@ -6,12 +6,14 @@ import logging
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from tests.server.world import NOON, Person, World, encoded
 from workspace_api.contract import Effect, operations
 from workspace_api.server import app as app_module
 from workspace_api.server.app import create_app
 from workspace_api.server.handlers import HANDLERS
+from workspace_api.server.json_values import as_list
 
 LIST = "/finplan/api/request/list"
 SAVE = "/finplan/api/request/save"
@@ -74,12 +76,15 @@ REQUIRED: dict[str, dict[str, Any]] = {
 }
 
 
-def leftovers(value: Any) -> set[str]:
+def leftovers(value: object) -> set[str]:
     """The names of fields that no record declares."""
-    if isinstance(value, list):
-        return set().union(*(leftovers(item) for item in value)) if value else set()
-    found: set[str] = set(getattr(value, "model_extra", None) or ())
-    for name in getattr(type(value), "model_fields", {}):
+    items = as_list(value)
+    if items is not None:
+        return {name for item in items for name in leftovers(item)}
+    if not isinstance(value, BaseModel):
+        return set()
+    found = set(value.model_extra or ())
+    for name in type(value).model_fields:
         found |= leftovers(getattr(value, name))
     return found
 

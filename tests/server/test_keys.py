@@ -65,9 +65,8 @@ async def test_a_revoked_key_is_refused_from_the_next_request(world: World) -> N
         assert person.key is not None
         await person.call("finplan.request.list")
         row = list_keys(world.database)[-1]
-        revoked = revoke_key(
-            world.database, {"id": row.id, "prefix": row.prefix, "key": person.key}[by], clock=world.clock
-        )
+        ways: dict[str, str | int] = {"id": row.id, "prefix": row.prefix, "key": person.key}
+        revoked = revoke_key(world.database, ways[by], clock=world.clock)
         assert revoked.id == row.id
         assert (await person.refused("finplan.request.list")).status == 401
 

@@ -1,6 +1,6 @@
 """Spending requests through the API: from the author's save to the last payment."""
 
-from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -67,7 +67,8 @@ async def test_the_plain_accept_of_the_last_block_is_final_too(world: World) -> 
 async def test_rejecting_needs_a_text_and_ends_the_round(world: World) -> None:
     """Who, in whose name and why stand on the request."""
     anna = world.person("anna")
-    for text in ({}, {"rejectText": ""}, {"rejectText": "  "}):
+    nothing: list[dict[str, Any]] = [{}, {"rejectText": ""}, {"rejectText": "  "}]
+    for text in nothing:
         assert (await anna.refused(REVIEW, requestIds=[1], reviewType="reject", **text)).status == 400
     [rejected] = await anna.call(REVIEW, requestIds=[1], reviewType="reject", rejectText=" Too dear ")
     assert rejected["status"] == "reject"
@@ -160,7 +161,7 @@ async def test_flags_and_enforcement_are_one(world: World) -> None:
     for person in ("anna", "helen", "victor", "marina", "boris", "lily", "diana", "vera"):
         viewer = world.person(person)
         for seen in await viewer.call("finplan.request.list"):
-            tried = {
+            tried: dict[str, tuple[str, dict[str, Any]]] = {
                 "can_accept": (REVIEW, {"requestIds": [seen["id"], 999], "reviewType": "accept"}),
                 "can_accept_final": (REVIEW, {"requestIds": [seen["id"], 999], "reviewType": "accept_final"}),
                 "can_reject": (REVIEW, {"requestIds": [seen["id"], 999], "reviewType": "reject", "rejectText": "x"}),

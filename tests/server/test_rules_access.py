@@ -1,5 +1,7 @@
 """Access lists and rights, as values."""
 
+from typing import Any
+
 import pytest
 
 from workspace_api.server.rules import access
@@ -11,18 +13,18 @@ COMPANY = Structure(
 )
 
 
-@pytest.mark.parametrize(
-    ("item", "who"),
-    [
-        ({"block_id": 2}, {"mid"}),
-        ({"block_id": 2, "nested": True}, {"mid", "low"}),
-        ({"block_id": 2, "parents": True}, {"mid", "top"}),
-        ({"block_id": 2, "nested": True, "parents": True}, {"mid", "low", "top"}),
-        ({"block_id": None, "nested": True}, set()),
-        ({}, set()),
-    ],
-)
-def test_an_access_item_names_a_block_and_its_surroundings(item: dict[str, object], who: set[str]) -> None:
+ITEMS: list[tuple[dict[str, Any], set[str]]] = [
+    ({"block_id": 2}, {"mid"}),
+    ({"block_id": 2, "nested": True}, {"mid", "low"}),
+    ({"block_id": 2, "parents": True}, {"mid", "top"}),
+    ({"block_id": 2, "nested": True, "parents": True}, {"mid", "low", "top"}),
+    ({"block_id": None, "nested": True}, set()),
+    ({}, set()),
+]
+
+
+@pytest.mark.parametrize(("item", "who"), ITEMS)
+def test_an_access_item_names_a_block_and_its_surroundings(item: dict[str, Any], who: set[str]) -> None:
     """The block, those under it, those over it."""
     assert {person for person in COMPANY.positions if access.matches([item], person, COMPANY)} == who
 
@@ -58,8 +60,13 @@ def test_the_structure_is_changed_at_its_top() -> None:
     assert not access.may_set_planning(Viewer("desk"), 4, COMPANY)
 
 
-SPACE = {"is_public": False, "is_archived": False, "access": [{"block_id": 2}], "access_edit": [{"block_id": 4}]}
-ARTICLE = {"is_draft": False, "author_id": "desk", "access": [], "access_edit": []}
+SPACE: dict[str, Any] = {
+    "is_public": False,
+    "is_archived": False,
+    "access": [{"block_id": 2}],
+    "access_edit": [{"block_id": 4}],
+}
+ARTICLE: dict[str, Any] = {"is_draft": False, "author_id": "desk", "access": [], "access_edit": []}
 
 
 def test_a_private_space_is_for_its_readers_and_editors() -> None:

@@ -230,7 +230,7 @@ def built(
 ) -> tuple[Structure, Settings, int]:
     parents, people, managers, skipped, block = drawn
     structure = Structure(
-        {number: parent for number, parent in enumerate(parents, 1)},
+        dict(enumerate(parents, 1)),
         {f"p{number}": tuple(blocks) for number, blocks in enumerate(people)},
     )
     return structure, Settings(tuple(managers), tuple(skipped)), block
@@ -240,7 +240,7 @@ def built(
 def test_a_chain_holds_each_right_block_once(
     drawn: tuple[tuple[int | None, ...], list[list[int]], list[int], list[int], int],
 ) -> None:
-    """No author's block, no skipped one, none that only the author holds; the line first, then the managers in order."""
+    """No author's block, no skipped one, none that only the author holds; the line first, then the managers."""
     structure, settings, block = built(drawn)
     chain = finplan.review_chain("p0", block, structure, settings)
     assert len(set(chain)) == len(chain)

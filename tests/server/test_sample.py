@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from storage import Database, open_database
 from tests.server.world import TODAY, World
+from workspace_api.server.json_values import as_list, as_map
 from workspace_api.server.opening import prepare
 from workspace_api.server.rules.money import balance
 from workspace_api.server.sample import sample_company
@@ -110,12 +111,12 @@ def test_both_languages_are_complete() -> None:
     """Every text of the Russian twin has Cyrillic where the English one has words."""
     company = sample_company()
 
-    def texts(value: Any) -> list[dict[str, str]]:
-        if isinstance(value, dict):
-            if set(value) == {"en", "ru"}:
-                return [value]
-            return [found for item in value.values() for found in texts(item)]
-        return [found for item in value for found in texts(item)] if isinstance(value, list) else []
+    def texts(value: object) -> list[dict[str, str]]:
+        members = as_map(value)
+        if members is not None and set(members) == {"en", "ru"}:
+            return [members]
+        items = as_list(value) if members is None else list(members.values())
+        return [found for item in items or () for found in texts(item)]
 
     found = texts(company.model_dump())
     assert len(found) > 500

@@ -51,7 +51,8 @@ async def test_an_article_is_written_and_each_save_is_a_version(world: World) ->
     victor = world.person("victor")
     html = '<p onclick="x()">Raw &amp; kept</p>'
     made = await victor.call(
-        SAVE, space_ids=[1], parent_ids=[1], title=" Как работать? ", last_editor_id="anna", orders=[1], appearance={"cover": 1},
+        SAVE, space_ids=[1], parent_ids=[1], title=" Как работать? ", last_editor_id="anna", orders=[1],
+        appearance={"cover": 1},
         content_blocks=[
             {"type": "text", "content": html, "sequence_index": 2},
             {"type": "heading", "content": "First", "sequence_index": 1, "id": 7},

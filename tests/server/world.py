@@ -1,4 +1,4 @@
-"""The tests' view of a workspace: people who call operations over real HTTP semantics, and a clock that is set by hand."""
+"""The tests' view of a workspace: people who call operations as over HTTP, and a clock that is set by hand."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -86,8 +86,8 @@ class Person:
 
     async def request(self, request_id: int) -> dict[str, Any]:
         """One spending request as this person sees it."""
-        found = [each for each in await self.call("finplan.request.list") if each["id"] == request_id]
-        return found[0]
+        listed: list[dict[str, Any]] = await self.call("finplan.request.list")
+        return next(each for each in listed if each["id"] == request_id)
 
 
 def encoded(fields: Mapping[str, Any]) -> bytes:
