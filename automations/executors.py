@@ -40,6 +40,7 @@ class Executors:
     def runner(self) -> Generator[str]:
         """The name of a runner, held as long as the block lasts."""
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._sweep()
         for number in range(MOST_RUNNERS):
             executor = f"{self._host}-runner-{number}"
             descriptor = _lock(self._path(executor))
@@ -50,6 +51,12 @@ class Executors:
                     os.close(descriptor)
                 return
         raise RuntimeError(f"{MOST_RUNNERS} runners work in {self._folder} already")
+
+    def _sweep(self) -> None:
+        """Takes away the files of runs by hand that were killed: without one, a name of this host is dead too."""
+        for path in self._folder.glob(f"{self._host}{BY_HAND}*.lock"):
+            with self.dead(path.stem):
+                pass
 
     @contextmanager
     def by_hand(self, unique: str) -> Generator[str]:

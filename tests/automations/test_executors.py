@@ -28,6 +28,14 @@ def test_names_of_processes(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*by-hand*"))
 
 
+def test_a_runner_takes_away_the_files_of_the_killed(tmp_path: Path) -> None:
+    """And leaves those of the living."""
+    executors = Executors(tmp_path, "here")
+    (tmp_path / "here-by-hand-killed.lock").touch()
+    with executors.by_hand("alive"), executors.runner():
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["here-by-hand-alive.lock", "here-runner-0.lock"]
+
+
 def test_there_is_an_end_of_names(tmp_path: Path) -> None:
     """As many runners as there are names, and a sentence for one more."""
     executors = Executors(tmp_path, "here")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from asyncio import StreamWriter
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from shutil import copytree
 import pytest
 
 from automations.control import LIBRARY, Runner, RunReport, load_folder
+from automations.definition import read_automation
 from tests.automations.test_fetch import answer, serving
 from tests.automations.world import Chat
 from workspace_api.contract import Done, calls
@@ -85,3 +87,13 @@ async def test_daily_rates(tmp_path: Path, workspace: AsyncEmbeddedWorkspace) ->
     assert report.ok, report.message
     rates = await workspace.fintransaction.exchange.rate.custom.list(currency_code_from="USD", currency_code_to="RUB")
     assert 115.1963 in [rate.value for rate in rates]
+
+
+def test_the_language_page_is_true() -> None:
+    """Every YAML block of the page is a valid automation."""
+    page = (LIBRARY.parent / "LANGUAGE.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", page, re.S)
+    assert [read_automation(block, Path("page.yaml")).name for block in blocks] == [
+        "nightly-org-export",
+        "rates-and-word",
+    ]
