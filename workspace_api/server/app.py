@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, Response
@@ -32,6 +32,7 @@ from workspace_api.server.changes import is_busy
 from workspace_api.server.dispatch import Asked, Dispatcher
 from workspace_api.server.errors import (
     ApiError,
+    Conflict,
     InvalidRequest,
     MethodNotAllowed,
     NotFound,
@@ -110,6 +111,9 @@ class Door:
             return _refusal(error)
         except TimeoutError:
             return _refusal(Unavailable(f"The request took longer than {self._deadline:g} s and was given up."))
+        except IntegrityError:
+            # The rules look before they write; two processes on one database can still meet in between.
+            return _refusal(Conflict("The change clashes with another one at the same moment: read again, then try."))
         except OperationalError as error:
             if is_busy(error):
                 return _refusal(Unavailable("The database is busy: try again in a second."), {"retry-after": "1"})

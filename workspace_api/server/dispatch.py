@@ -24,13 +24,16 @@ from workspace_api.server import idempotency
 from workspace_api.server.body import read_fields
 from workspace_api.server.changes import bump, changes_of
 from workspace_api.server.errors import InvalidRequest, NotImplementedYet, Unauthorized
-from workspace_api.server.handlers import HANDLERS, LARGE, WRITING_READS
+from workspace_api.server.handlers import HANDLERS, WRITING_READS
 from workspace_api.server.keys import Holder, find_holder, hash_key
 from workspace_api.server.profile import Profile
 from workspace_api.server.tx import Handler, Tx
 
 KEPT_BYTES = 64 * 1024 * 1024
 """How much memory kept answers may take."""
+
+LARGE_BYTES = 1024 * 1024
+"""An operation whose last answer was larger makes its next one in a thread, so that the others need not wait."""
 
 Version = tuple[int, datetime]
 
@@ -58,6 +61,7 @@ class Dispatcher:
         self._holders: dict[str, Holder] = {}
         self._answers: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
         self._kept = 0
+        self._sizes: dict[str, int] = {}
 
     def close(self) -> None:
         """Gives back its connection; the database stays open."""
@@ -121,10 +125,11 @@ class Dispatcher:
             self._answers.move_to_end(key)
             return kept
         call = self._call(asked)
-        if asked.operation.name in LARGE:
+        if self._sizes.get(asked.operation.name, 0) > LARGE_BYTES:
             answer = await asyncio.to_thread(self._read_now, asked, call, handler)
         else:
             answer = self._read_now(asked, call, handler)
+        self._sizes[asked.operation.name] = len(answer)
         if version == self._version:
             self._keep(key, answer)
         return answer

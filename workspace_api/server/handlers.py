@@ -21,6 +21,3 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
 
 WRITING_READS = frozenset({"wiki.article.get"})
 """Reads by their effect that nevertheless note something down: a view is counted."""
-
-LARGE = frozenset({"finance.transaction.list"})
-"""Lists that may hold tens of thousands of rows: made in a thread, so that the others need not wait."""

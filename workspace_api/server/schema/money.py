@@ -1,6 +1,6 @@
 """Spending requests with their history, currencies, cashboxes, categories, transactions."""
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Float, ForeignKey, Index, Integer, String, Table, Text
+from sqlalchemy import BigInteger, CheckConstraint, Column, Float, ForeignKey, Index, String, Table, Text
 
 from workspace_api.server.schema.columns import MONEY_LIMIT, BigId, flag, metadata, moment, user
 
@@ -95,7 +95,7 @@ cashboxes = Table(
     moment("opening_balance_date", null=True),
     Column("key", Text, nullable=False),
     Column("name", Text, nullable=False),
-    Column("order", Integer, nullable=False, server_default="0"),
+    Column("order", BigInteger, nullable=False, server_default="0"),
     flag("is_archived"),
     flag("is_system"),
     flag("is_default"),

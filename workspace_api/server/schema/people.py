@@ -71,7 +71,7 @@ blocks = Table(
     flag("is_hidden"),
     flag("is_show_children_in_one_block"),
     Column("color_chevron", Text),
-    Column("order", Integer, nullable=False, server_default="0"),
+    Column("order", BigInteger, nullable=False, server_default="0"),
     moment("creation_date"),
 )
 
@@ -93,7 +93,7 @@ org_settings = Table(
     metadata,
     Column("id", BigId, primary_key=True),
     Column("name", Text),
-    Column("level", Integer),
+    Column("level", BigInteger),
     Column("probation_color", Text),
     *(Column(f"level{number}", Text) for number in range(7)),
     moment("creation_date"),

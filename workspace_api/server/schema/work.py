@@ -1,6 +1,6 @@
 """Tasks with boards and plans, and the knowledge base."""
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Integer, String, Table, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Column, ForeignKey, String, Table, Text, UniqueConstraint
 
 from workspace_api.server.schema.columns import BigId, flag, metadata, moment, user
 
@@ -54,7 +54,7 @@ board_panels = Table(
     Column("board_id", BigId, ForeignKey("boards.id"), nullable=False, index=True),
     Column("name", Text, nullable=False),
     Column("color", Text),
-    Column("order", Integer, nullable=False, server_default="0"),
+    Column("order", BigInteger, nullable=False, server_default="0"),
     Column("settings", Text, nullable=False, server_default="{}"),
     moment("creation_date"),
 )
@@ -93,7 +93,7 @@ spaces = Table(
     Column("icon", Text),
     Column("description", Text, nullable=False, server_default=""),
     Column("home_article_id", BigId),
-    Column("order", Integer, nullable=False, server_default="0"),
+    Column("order", BigInteger, nullable=False, server_default="0"),
     Column("access", Text, nullable=False, server_default="[]"),
     Column("access_edit", Text, nullable=False, server_default="[]"),
     Column("access_rules", Text, nullable=False, server_default="[]"),

@@ -52,7 +52,7 @@ def upgrade() -> None:
         sa.Column("opening_balance_date", sa.String(length=19), nullable=True),
         sa.Column("key", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("order", sa.Integer(), server_default="0", nullable=False),
+        sa.Column("order", sa.BigInteger(), server_default="0", nullable=False),
         sa.Column("is_archived", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("is_system", sa.Boolean(), server_default=sa.false(), nullable=False),
         sa.Column("is_default", sa.Boolean(), server_default=sa.false(), nullable=False),
