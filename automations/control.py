@@ -2,6 +2,7 @@
 
 load_folder(folder) ─► Loaded(automations, findings)        validate_files(paths) ─► findings
 Runner(automations, …).run_forever(stop) | .run_once(name) | .resume(run_id)
+Listing(automations, …).list_automations() | .next_ticks()  looks at definitions
 Records(…).history(name) | .show(run_id)                    reads, from any process
 """
 
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from automations.definition import Automation, read_automation
 from automations.errors import Finding, InvalidAutomation
+from automations.listing import Listing
 from automations.plan import Plan, PlannedStep
 from automations.records import Records
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, StepReport
@@ -24,6 +26,7 @@ __all__ = [
     "LIBRARY",
     "AutomationInfo",
     "Finding",
+    "Listing",
     "Loaded",
     "NextTick",
     "Plan",

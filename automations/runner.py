@@ -14,23 +14,23 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from automations.catch_up import caught_up
 from automations.definition import Automation
 from automations.engine import Engine, Journal, RecordedRun, RunState, Ticket
 from automations.engine_dbos import DbosEngine
-from automations.errors import NotResumable, UnknownAutomation, UnknownRun
+from automations.errors import NotResumable, UnknownRun
 from automations.executors import Executors
 from automations.interpret import BEGUN, interpret
 from automations.ledger import Ledger, LedgerLine
+from automations.listing import Listing
 from automations.plan import Plan, plan
 from automations.ports import Caller, Clock, Messenger, Sleep
 from automations.records import Records, engine_url, open_ledger
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, run_report
 from automations.steps import Tools
 from automations.steps.published import HOSTS
-from automations.triggers import Tick, upcoming, utc_text
+from automations.triggers import Tick, utc_text
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +68,7 @@ class Runner:
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._automations = {automation.name: automation for automation in definitions}
+        self._listing = Listing(definitions, zone=zone, clock=clock)
         self._tools = Tools(caller, messenger, data / "files", hosts, sleep, jitter)
         self._data = data
         self._database_url = database_url
@@ -82,25 +83,11 @@ class Runner:
 
     def list_automations(self) -> list[AutomationInfo]:
         """All automations by name."""
-        now = self._clock()
-        infos: list[AutomationInfo] = []
-        for automation in self._automations.values():
-            definition = automation.definition
-            coming = upcoming(definition.trigger, now, 1, self._zone)
-            words = tuple(trigger.words(self._zone) for trigger in definition.trigger)
-            tick = coming[0].name if coming else None
-            infos.append(AutomationInfo(automation.name, definition.description, str(automation.file), words, tick))
-        return infos
+        return self._listing.list_automations()
 
     def next_ticks(self, name: str | None = None, n: int = 10) -> list[NextTick]:
-        """The next ticks of one automation or of all, in order."""
-        chosen = self._automations.values() if name is None else [self._automation(name)]
-        found = [
-            NextTick(one.name, tick.name, tick.at.astimezone(ZoneInfo(tick.zone)).isoformat(), tick.zone)
-            for one in chosen
-            for tick in upcoming(one.definition.trigger, self._clock(), n, self._zone)
-        ]
-        return sorted(found, key=lambda tick: (tick.tick, tick.automation))[:n]
+        """The next ticks of one automation or of all, in order. Raises UnknownAutomation."""
+        return self._listing.next_ticks(name, n)
 
     def history(self, name: str | None = None, limit: int = 20) -> list[RunReport]:
         """The newest runs and skipped ticks, newest first."""
@@ -112,14 +99,9 @@ class Runner:
         with Records(self._data, self._database_url) as records:
             return records.show(run_id)
 
-    def _automation(self, name: str) -> Automation:
-        if name not in self._automations:
-            raise UnknownAutomation(name, self._automations)
-        return self._automations[name]
-
     async def plan(self, name: str, n: int = 10) -> Plan:
         """What a run would do now: reads are made, the rest is shown. Raises UnknownAutomation."""
-        automation = self._automation(name)
+        automation = self._listing.automation(name)
         now = self._clock().astimezone(UTC)
         ticket = self._ticket(automation, f"{name}:plan", utc_text(now), self._zone_of(automation))
         return Plan(name, await plan(ticket, self._tools), tuple(self.next_ticks(name, n)))
@@ -132,7 +114,7 @@ class Runner:
 
     async def run_once(self, name: str) -> RunReport:
         """Runs one automation here and now, and waits for its end. Raises UnknownAutomation."""
-        automation = self._automation(name)
+        automation = self._listing.automation(name)
         now = self._clock().astimezone(UTC)
         run_id = f"{name}:manual-{now:%Y-%m-%dT%H:%M:%S.%f}Z"
         async with self._own_engine() as engine:
