@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--json]`: runs all benchmarks and prints one table. Exit code 1 where a goal is missed."""
+"""`python -m benchmarks [--json] [--check] [NAME...]`: runs the benchmarks and prints one table."""
 
 import argparse
 import json
@@ -46,6 +46,7 @@ def rows(measured: Sequence[tuple[Benchmark, float]]) -> list[dict[str, object]]
 def main(arguments: Sequence[str] | None = None, size: Size = FULL) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures the client, side by side.")
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a goal is missed")
     parser.add_argument("names", nargs="*", help="run those alone whose name holds one of these words")
     words = parser.parse_args(arguments)
     wanted = [b for b in BENCHMARKS if not words.names or any(word in b.name for word in words.names)]
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None, size: Size = FULL) -> int:
         print(json.dumps(rows(measured), indent=2))
     else:
         print(*table(measured), sep="\n")
-    return 0 if all(benchmark.is_met(value) for benchmark, value in measured) else 1
+    missed = [benchmark for benchmark, value in measured if not benchmark.is_met(value)]
+    return 1 if words.check and missed else 0
 
 
 if __name__ == "__main__":

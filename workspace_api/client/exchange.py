@@ -14,7 +14,6 @@ import json
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
-from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -238,6 +237,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if value.isascii() and value.isdigit():
         return float(value)
     if value:
+        # Rarely needed, and 5 ms of every import.
+        from email.utils import parsedate_to_datetime
+
         try:
             return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
         except (ValueError, TypeError, OverflowError):

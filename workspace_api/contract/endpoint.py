@@ -77,6 +77,7 @@ class Params(BaseModel):
         validate_by_name=True,
         validate_by_alias=True,
         protected_namespaces=(),
+        defer_build=True,
     )
 
     def body(self, context: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -147,4 +147,6 @@ class Record(BaseModel):
         protected_namespaces=(),
         validate_by_name=True,
         validate_by_alias=True,
+        # Built when first used: a program uses a few of them, and all together take a third of the import.
+        defer_build=True,
     )
