@@ -38,5 +38,5 @@ IMPORT_TIME = Benchmark(
     "at most",
     300.0,
     "ms",
-    "CPU time, median over fresh processes (idle, it is the wall time); aiohttp must not be among it",
+    "CPU time, median over fresh processes; aiohttp must not be among it",
 )
