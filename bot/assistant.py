@@ -220,6 +220,8 @@ async def _tap(turn: Turn, tap: Tapped) -> None:
         turn.toast(turn.t("This button belongs to somebody else."))
         return
     dialogue = BY_NAME[card.dialogue]
+    if tap.message_id is not None:
+        turn.change(partial(cards.adopt, card_id=card.id, message_id=tap.message_id))
     if turn.person is None and card.dialogue != "start":
         turn.toast(turn.t("You are not linked to the workspace. Ask for an invitation."), alert=True)
         return

@@ -151,6 +151,18 @@ def sent(connection: Connection, card_id: int, message_id: int) -> None:
     connection.execute(update(cards).where(cards.c.id == card_id).values(message_id=message_id))
 
 
+def adopt(connection: Connection, card_id: int, message_id: int) -> None:
+    """The card follows the message that its person has just tapped.
+
+    A process that dies between sending and noting it sends the card once more: then two messages show it.
+    """
+    connection.execute(
+        update(cards)
+        .where(cards.c.id == card_id, cards.c.message_id.is_distinct_from(message_id))
+        .values(message_id=message_id)
+    )
+
+
 def retire(connection: Connection, card_id: int) -> None:
     """The card follows its subject no more."""
     connection.execute(update(cards).where(cards.c.id == card_id).values(live=False))

@@ -4,7 +4,7 @@ import logging
 import re
 
 SECRETS = (
-    re.compile(r"\b\d{3,}:[A-Za-z0-9_-]{5,}"),  # a Telegram token
+    re.compile(r"(?<!\d)\d{6,}:[A-Za-z0-9_-]{5,}"),  # a Telegram token
     re.compile(r"(?i)(api-key['\"]?\s*[:=,]\s*b?['\"]?)[^'\",\s)]+"),
     re.compile(r"\bwk_[A-Za-z0-9_-]{8,}"),  # a key of the embedded workspace
 )

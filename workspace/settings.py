@@ -135,7 +135,7 @@ def _seconds(name: str, value: str) -> float:
 def _zone(value: str) -> str:
     try:
         ZoneInfo(value)
-    except (OSError, ValueError):
+    except (KeyError, OSError, ValueError):
         raise SettingsError(f"WORKSPACE_TIMEZONE is {value!r}: write a zone such as Europe/Berlin or UTC") from None
     return value
 

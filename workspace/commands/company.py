@@ -104,8 +104,8 @@ def list_keys(_options: argparse.Namespace) -> int:
     with open_workspace(parts.folder_of(chosen), chosen.database_url) as database:
         for key in keys.list_keys(database):
             whose = f"{key.user_id} (owner)" if key.is_owner else key.user_id
-            state = "in use" if key.revocation_date is None else f"revoked {key.revocation_date:%Y-%m-%d %H:%M}"
-            print(f"{key.id}\t{key.prefix}…\t{whose}\t{key.creation_date:%Y-%m-%d %H:%M}\t{state}")
+            state = "in use" if key.revocation_date is None else f"revoked {key.revocation_date[:16]}"
+            print(f"{key.id}\t{key.prefix}…\t{whose}\t{key.creation_date[:16]}\t{state}")
     return 0
 
 
