@@ -41,9 +41,11 @@ def _check(value: object) -> None:
         if isinstance(current, str):
             if "\x00" in current:
                 raise InvalidRequest("A text holds the character NUL, which cannot be kept.")
-        elif isinstance(current, (int, float)) and not -NUMBER_LIMIT <= current < NUMBER_LIMIT:
+        elif isinstance(current, (int, float)):
             # The reader makes a float of a whole number that is too long, and infinity of one longer still.
-            raise InvalidRequest("A number is beyond 64 bits.")
+            low = -NUMBER_LIMIT if isinstance(current, int) else -NUMBER_LIMIT + 1
+            if not low <= current < NUMBER_LIMIT:
+                raise InvalidRequest("A number is beyond 64 bits.")
         members = as_map(current)
         items = as_list(current) if members is None else [*members, *members.values()]
         if items is not None:
