@@ -9,10 +9,11 @@ async with open_house(tmp_path) as house:
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from sqlalchemy import text
 from telegram import Bot
 
 from bot import people
@@ -21,6 +22,7 @@ from bot.desk import Desk, House
 from bot.sandbox import LocalTelegram, PersonChat, PersonSpec
 from bot.vault import Vault
 from storage import Database, migrate, open_database
+from tests.bot.lossy import Lossy, open_lossy
 from workspace_api import AsyncWorkspace
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import open_workspace
@@ -51,8 +53,7 @@ class OpenHouse:
     desk: Desk
     server: Database
     owner: AsyncWorkspace
-    zone_offset: int = 0
-    _tasks: list["asyncio.Task[None]"] = field(default_factory=list["asyncio.Task[None]"])
+    lossy: Lossy
 
     def chat(self, user_id: str) -> PersonChat:
         """The private chat of a person of the cast."""
@@ -61,6 +62,18 @@ class OpenHouse:
     def as_user(self, user_id: str) -> AsyncWorkspace:
         """The workspace as this person sees it."""
         return self.owner.with_options(api_key=issue_key(self.server, user_id))
+
+    async def settled(self, chat: PersonChat) -> None:
+        """Waits until no intent is open; each settling shows something in the chat."""
+
+        def none_open(_: PersonChat) -> bool:
+            with self.desk.db.read() as connection:
+                found = connection.execute(
+                    text("SELECT count(*) FROM intents WHERE state IN ('open','sending','unknown')")
+                )
+                return int(found.scalar_one()) == 0
+
+        await chat.waits(none_open, timeout=15)
 
     def invite(self, user_id: str, *, key: bool = True) -> str:
         """A one-time code."""
@@ -100,7 +113,10 @@ async def open_house(
         )
         url = await ready
         try:
-            async with _assistant(folder, url, key, poll_seconds, language, scale, server) as house:
+            async with (
+                open_lossy(url) as lossy,
+                _assistant(folder, lossy, key, poll_seconds, language, scale, server) as house,
+            ):
                 yield house
         finally:
             serving.cancel()
@@ -110,14 +126,14 @@ async def open_house(
 
 @asynccontextmanager
 async def _assistant(
-    folder: Path, url: str, key: str, poll_seconds: float, language: str, scale: int, server: Database
+    folder: Path, lossy: Lossy, key: str, poll_seconds: float, language: str, scale: int, server: Database
 ) -> AsyncGenerator[OpenHouse]:
     specs: Sequence[PersonSpec] = [
         PersonSpec(id=number, first_name=name, language_code=language) for _, number, name in CAST
     ]
     async with (
         LocalTelegram.start(people=specs, token=TOKEN, limits=None) as telegram,
-        AsyncWorkspace(url, key) as service,
+        AsyncWorkspace(lossy.url, key) as service,
     ):
         with open_database(f"sqlite:///{folder}/bot.db") as db:
             migrate(db, "bot:migrations", version_table="bot_version")
@@ -128,7 +144,7 @@ async def _assistant(
             stop = asyncio.Event()
             running = asyncio.create_task(assistant.run(stop))
             try:
-                yield OpenHouse(url, telegram, assistant, desk, server, service)
+                yield OpenHouse(lossy.url, telegram, assistant, desk, server, service, lossy)
             finally:
                 stop.set()
                 await running

@@ -1,4 +1,4 @@
-"""`workspace demo` in headless Chromium: link a person, approve a request, log `450 taxi`; both are in the workspace."""
+"""`workspace demo` in headless Chromium: link a person, approve, log `450 taxi`; the workspace knows of both."""
 
 import json
 import re
