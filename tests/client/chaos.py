@@ -9,6 +9,7 @@ received is kept in `Chaos.received`; `Chaos.over` is set when the test ends, so
 import contextlib
 import json
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -100,14 +101,17 @@ def raw(data: bytes, *, stay: bool = False) -> Behaviour:
     return behave
 
 
-def drip(start: bytes, every: float = 0.02) -> Behaviour:
-    """Writes a start, then one byte after the other for as long as somebody listens."""
+def drip(start: bytes, every: float = 0.02, times: int = 100_000) -> Behaviour:
+    """Writes a start, then one byte after the other for as long as somebody listens, then nothing more."""
 
     def behave(peer: Peer) -> bool:
         peer.write(start)
         with contextlib.suppress(OSError):
-            while not peer.over.wait(every):
+            for _ in range(times):
+                if peer.over.wait(every):
+                    return False
                 peer.write(b"a")
+            peer.over.wait()
         return False
 
     return behave
@@ -115,6 +119,7 @@ def drip(start: bytes, every: float = 0.02) -> Behaviour:
 
 drip_headers = drip(b"HTTP/1.1 200 OK\r\nX-Slow: ")
 drip_body = drip(head(200, {"Content-Type": "application/json", "Content-Length": "100000"}))
+drip_and_hang = drip(head(200, {"Content-Type": "application/json", "Content-Length": "100000"}), times=30)
 
 
 def last_words(answered: Behaviour) -> Behaviour:
@@ -134,6 +139,7 @@ class Chaos:
     script: list[Behaviour] = field(default_factory=list[Behaviour])
     received: list[Received] = field(default_factory=list[Received])
     over: threading.Event = field(default_factory=threading.Event)
+    tls: ssl.SSLContext | None = None
 
     def __enter__(self) -> Self:
         self._lock = threading.Lock()
@@ -157,7 +163,8 @@ class Chaos:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        scheme = "http" if self.tls is None else "https"
+        return f"{scheme}://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def _spawn(self, target: Callable[..., None], *args: Any) -> None:
         thread = threading.Thread(target=target, args=args, daemon=True)
@@ -175,15 +182,18 @@ class Chaos:
                 self._spawn(self._serve, connection, number)
 
     def _serve(self, connection: socket.socket, number: int) -> None:
-        with contextlib.suppress(OSError), connection:
-            for request in _requests(connection, number):
+        with contextlib.suppress(OSError), connection, self._wrapped(connection) as spoken:
+            for request in _requests(spoken, number):
                 with self._lock:
                     self.received.append(request)
                     behave = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-                if not behave(Peer(connection, request, self.over)):
+                if not behave(Peer(spoken, request, self.over)):
                     break
         with self._lock:
             self._open.discard(connection)
+
+    def _wrapped(self, connection: socket.socket) -> socket.socket:
+        return connection if self.tls is None else self.tls.wrap_socket(connection, server_side=True)
 
 
 def _requests(connection: socket.socket, number: int) -> Iterator[Received]:

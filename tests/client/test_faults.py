@@ -17,6 +17,7 @@ from tests.client.chaos import (
     Peer,
     answer,
     close_after_body,
+    drip_and_hang,
     drip_body,
     drip_headers,
     hang,
@@ -132,6 +133,14 @@ async def test_the_deadline_is_for_the_whole_call(chaos: Chaos, caller: Caller, 
     outcome = await caller.attempt(PAY, timeout=0.4)
     assert isinstance(outcome, Unknown)
     assert 0.3 < monotonic() - started < 1.5
+
+
+async def test_a_hang_after_a_drip_gets_only_what_is_left(chaos: Chaos, caller: Caller) -> None:
+    """Not the whole deadline once more."""
+    chaos.script = [drip_and_hang]
+    started = monotonic()
+    assert isinstance(await caller.attempt(PAY, timeout=1.0), Unknown)
+    assert 0.9 < monotonic() - started < 1.45
 
 
 @pytest.mark.parametrize(

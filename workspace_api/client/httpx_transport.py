@@ -12,6 +12,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, cast
 
@@ -123,13 +124,13 @@ class _Ready(httpx.Request):
     httpx's own constructor encodes headers that aiohttp decodes again: a fifth of a whole call.
     """
 
-    def __init__(self, url: httpx.URL, message: Message, headers: object, connect: float) -> None:
+    def __init__(self, url: httpx.URL, message: Message, headers: object) -> None:
         self.method = "POST"
         self.url = url
         # httpx-aiohttp hands the headers on to aiohttp, which knows its own kind best.
         self.headers = cast("httpx.Headers", headers)
         self.stream = httpx.ByteStream(message.body)
-        self.extensions = {"timeout": {"connect": connect, "pool": connect}}
+        self.extensions = {}
         self._content = message.body
 
 
@@ -177,6 +178,19 @@ class HttpxTransport:
         self._http.close()
 
 
+class _Way:
+    """Whether a call was given a connection: before that, nothing of it can have left."""
+
+    __slots__ = ("is_open",)
+
+    def __init__(self) -> None:
+        self.is_open = False
+
+
+_way: ContextVar[_Way] = ContextVar("way")
+"""Of the call that runs in this task."""
+
+
 class AiohttpTransport:
     """Async, pooled, for one event loop; aiohttp is imported with the first call."""
 
@@ -187,12 +201,22 @@ class AiohttpTransport:
 
     def _open(self) -> httpx.AsyncBaseTransport:
         import aiohttp
+        from aiohttp.connector import Connection
+        from aiohttp.tracing import Trace
         from httpx_aiohttp import AiohttpTransport as Inner
         from multidict import CIMultiDict
 
+        class Connector(aiohttp.TCPConnector):
+            async def connect(
+                self, req: aiohttp.ClientRequest, traces: list[Trace], timeout: aiohttp.ClientTimeout
+            ) -> Connection:
+                connection = await super().connect(req, traces, timeout)
+                _way.get().is_open = True
+                return connection
+
         def session() -> aiohttp.ClientSession:
             trust = _trust(self._base)
-            connector = aiohttp.TCPConnector(
+            connector = Connector(
                 limit=self._connections, keepalive_timeout=KEEPALIVE, ssl=True if trust is None else trust
             )
             return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
@@ -204,16 +228,17 @@ class AiohttpTransport:
     async def send(self, message: Message, *, deadline: float, max_bytes: int) -> Answer:
         if self._http is None:
             self._http = self._open()
+        way = _Way()
+        _way.set(way)
         try:
-            # The connect timeout ends a little before the whole, so that a call that never left is told as such.
             async with asyncio.timeout(deadline):
-                request = _Ready(
-                    _url(self._base + message.target), message, self._header_map(message.headers), deadline * 0.95
-                )
+                request = _Ready(_url(self._base + message.target), message, self._header_map(message.headers))
                 return await exchange_over(self._http, request, max_bytes)
         except AnswerLost:
             raise
         except TimeoutError:
+            if not way.is_open:
+                raise NothingSent(_REASONS["ConnectTimeout"]) from None
             raise AnswerLost(f"no whole answer within {deadline:.3g} s") from None
         except Exception as error:  # noqa: BLE001 - aiohttp's errors are many: all but the known ones are a lost answer
             raise _classified(error) from None
@@ -245,8 +270,6 @@ def _classified(error: Exception) -> NothingSent | AnswerLost:
     cause = error.__cause__ if isinstance(error, httpx.HTTPError) else error
     if isinstance(cause, aiohttp.ClientConnectorError):
         return NothingSent(_REASONS["ConnectError"])
-    if isinstance(cause, aiohttp.ConnectionTimeoutError):
-        return NothingSent(_REASONS["ConnectTimeout"])
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return NothingSent(_reason(error), final=True)
     if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError | aiohttp.ClientResponseError):
