@@ -201,6 +201,8 @@ class DbosEngine:
             executor_id=self._executor,
             serializer=DBOSPortableJSONSerializer(),
             log_level="ERROR",
+            # Costs nothing while no run waits for a message, and a stop waits for one round of it.
+            notification_listener_polling_interval_sec=POLL_SECONDS,
         )
 
         async def automation(ticket: dict[str, Any]) -> dict[str, Any]:
