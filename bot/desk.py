@@ -198,9 +198,13 @@ def _intent(turn: Turn, card: Card, intended: Intended) -> Intent:
 class Dialogue(Protocol):
     """One dialogue: screens on cards. Registered in dialogues/__init__.py."""
 
-    name: str
-    commands: tuple[tuple[str, str], ...]
-    """Command and what the menu says of it (English; translated by gettext)."""
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def commands(self) -> tuple[tuple[str, str], ...]:
+        """Command and what the menu says of it (English; translated by gettext)."""
+        ...
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         """`/command words`."""

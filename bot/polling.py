@@ -8,6 +8,7 @@ The raw updates are asked for, so one that the library cannot parse is stored li
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from telegram import Bot
@@ -50,7 +51,7 @@ async def poll(
                 continue
             pause = 0.5
             if updates:
-                newest = await db.write(lambda connection, updates=updates: inbox.store(connection, updates, clock()))
+                newest = await db.write(partial(inbox.store, updates=updates, now=clock()))
                 offset = newest + 1
                 stored()
     finally:
@@ -62,7 +63,8 @@ async def _ask(bot: Bot, offset: int | None) -> list[dict[str, Any]]:
     if offset is not None:
         question["offset"] = offset
     # Goes out as getUpdates; under its own name the library would warn that it has a method which parses.
-    return await bot.do_api_request("get_Updates", api_kwargs=question, read_timeout=WAIT + 10)
+    updates: list[dict[str, Any]] = await bot.do_api_request("get_Updates", api_kwargs=question, read_timeout=WAIT + 10)
+    return updates
 
 
 async def _wait_out(fault: TelegramError, pause: float, stopping: "asyncio.Task[bool]") -> float:
