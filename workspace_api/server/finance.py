@@ -66,8 +66,14 @@ def usable_cashboxes(tx: Tx, viewer: Viewer) -> list[Row]:
     return [
         row
         for row in tx.rows(select(cashboxes).order_by(cashboxes.c.order, cashboxes.c.id))
-        if may_use_cashbox(loads(row["access_blocks"]), viewer, tx.structure)
+        if may_use(tx, viewer, row)
     ]
+
+
+def may_use(tx: Tx, viewer: Viewer, cashbox: Row) -> bool:
+    """Whether the viewer may use this cashbox; one that is open to all needs no look at the structure."""
+    access = loads(cashbox["access_blocks"])
+    return not access or may_use_cashbox(access, viewer, tx.structure)
 
 
 def _cashbox(row: Row) -> Row:

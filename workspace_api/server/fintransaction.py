@@ -15,7 +15,7 @@ from workspace_api.contract.fintransaction import (
 )
 from workspace_api.server import fintransaction_categories as categories
 from workspace_api.server.errors import Conflict, InvalidRequest, NotFound, PermissionDenied
-from workspace_api.server.finance import usable_cashboxes
+from workspace_api.server.finance import may_use
 from workspace_api.server.moments import day, parse, stored
 from workspace_api.server.rules.access import Viewer, is_finance, may_change_transaction
 from workspace_api.server.rules.money import ONE_SIDE, TWO_SIDES, check_sides
@@ -47,7 +47,7 @@ def create(tx: Tx, viewer: Viewer, params: CreateTransaction) -> Row:
     check_sides(values)
     _check_cashboxes(tx, viewer, values)
     categories.usable(tx, params.category_id, params.type)
-    return record(tx.one(transactions, tx.insert(transactions, values), "transaction"))
+    return record({"id": tx.insert(transactions, values), **values})
 
 
 def change(tx: Tx, viewer: Viewer, params: UpdateTransaction) -> Row:
@@ -120,21 +120,19 @@ def _check_author(tx: Tx, viewer: Viewer, author: str) -> None:
 
 def _check_cashboxes(tx: Tx, viewer: Viewer, values: Row, *, before: Row | None = None) -> None:
     """Every cashbox is there and the viewer's to use; a newly named one is not archived; one currency, one sum."""
-    usable = {row["id"]: row for row in usable_cashboxes(tx, viewer)}
-    named = {name: values[name] for name in ("cashbox_id", "cashbox_id_charge", "cashbox_id_topup")}
-    for name, cashbox_id in named.items():
+    named: dict[str, Row] = {}
+    for name in ("cashbox_id", "cashbox_id_charge", "cashbox_id_topup"):
+        cashbox_id = values[name]
         if cashbox_id is None:
             continue
-        if cashbox_id not in usable:
-            tx.one(cashboxes, cashbox_id, "cashbox")
+        cashbox = named[name] = tx.one(cashboxes, cashbox_id, "cashbox")
+        if not may_use(tx, viewer, cashbox):
             raise PermissionDenied(f"{name}: cashbox {cashbox_id} is not open to you.")
-        if usable[cashbox_id]["is_archived"] and (before is None or before[name] != cashbox_id):
+        if cashbox["is_archived"] and (before is None or before[name] != cashbox_id):
             raise Conflict(f"{name}: cashbox {cashbox_id} is archived and takes no new transactions.")
-    charge, topup = named["cashbox_id_charge"], named["cashbox_id_topup"]
-    if charge is not None and topup is not None:
-        same = usable[charge]["currency_code"] == usable[topup]["currency_code"]
-        if same and values["sum_charge"] != values["sum_topup"]:
-            raise InvalidRequest("Both cashboxes are in one currency: sum_charge and sum_topup must be equal.")
+    codes = {cashbox["currency_code"] for cashbox in named.values()}
+    if len(named) == 2 and len(codes) == 1 and values["sum_charge"] != values["sum_topup"]:
+        raise InvalidRequest("Both cashboxes are in one currency: sum_charge and sum_topup must be equal.")
 
 
 def _report_date(data: Mapping[str, Any] | None) -> str | None:

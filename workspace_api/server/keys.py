@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from storage import Database
 from workspace_api.server import schema
@@ -165,14 +165,22 @@ def revoke_key(database: Database, key: str | int, *, clock: Callable[[], dateti
     return row
 
 
+_BY_HASH = (
+    select(
+        schema.api_keys.c.id,
+        schema.api_keys.c.user_id,
+        schema.api_keys.c.is_owner,
+        schema.api_keys.c.revocation_date,
+        active_users(bindparam("now")).label("active"),
+    )
+    .join(schema.users, schema.users.c.user_id == schema.api_keys.c.user_id)
+    .where(schema.api_keys.c.hash == bindparam("digest"))
+)
+
+
 def find_holder(tx: Tx, digest: str) -> Holder:
     """Whom the key of that hash stands for. Raises Unauthorized or PermissionDenied."""
-    keys, users = schema.api_keys.c, schema.users.c
-    row = tx.row(
-        select(keys.id, keys.user_id, keys.is_owner, keys.revocation_date, active_users(tx.now).label("active"))
-        .join(schema.users, users.user_id == keys.user_id)
-        .where(keys.hash == digest)
-    )
+    row = tx.row(_BY_HASH, digest=digest, now=tx.now)
     if row is None or row["revocation_date"] is not None:
         raise Unauthorized("This API key is unknown or revoked.")
     if not row["active"] and not row["is_owner"]:

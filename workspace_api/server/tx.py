@@ -7,11 +7,11 @@ raises an ApiError to say no, which undoes what it wrote.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, Executable, Table, select
+from sqlalchemy import BindParameter, ColumnElement, Connection, Executable, Insert, Select, Table, bindparam, select
 
 from workspace_api.server import schema
 from workspace_api.server.errors import NotFound
@@ -35,16 +35,16 @@ class Tx:
         """The moment as it is kept."""
         return stored(self.moment)
 
-    def rows(self, query: Executable) -> list[Row]:
-        """All rows, by column name."""
-        result = self.connection.execute(query)
+    def rows(self, query: Executable, **values: Any) -> list[Row]:
+        """All rows, by column name. `values` are those of the query's bound parameters."""
+        result = self.connection.execute(query, values)
         # Plain strings: the names of columns are a kind of their own, which JSON writers refuse as keys.
         names = [str(name) for name in result.keys()]  # noqa: SIM118 - a result is no mapping
         return [dict(zip(names, row, strict=True)) for row in result]
 
-    def row(self, query: Executable) -> Row | None:
+    def row(self, query: Executable, **values: Any) -> Row | None:
         """The first row, if there is one."""
-        rows = self.rows(query)
+        rows = self.rows(query, **values)
         return rows[0] if rows else None
 
     def run(self, statement: Executable) -> int:
@@ -53,14 +53,13 @@ class Tx:
 
     def insert(self, table: Table, values: Mapping[str, Any]) -> int:
         """Adds a row and answers its id."""
-        key = self.connection.execute(table.insert().values(**values)).inserted_primary_key
+        key = self.connection.execute(_insert(table), dict(values)).inserted_primary_key
         assert key is not None
         return int(key[0])
 
     def one(self, table: Table, row_id: int, what: str, *, lock: bool = False) -> Row:
         """The row of that id. `lock` holds it until the end of a write. Raises NotFound: "There is no {what} 7."."""
-        query = select(table).where(table.c.id == row_id)
-        row = self.row(query.with_for_update() if lock else query)
+        row = self.row(_by_id(table, lock), row_id=row_id)
         if row is None:
             raise NotFound(f"There is no {what} {row_id}.")
         return row
@@ -111,7 +110,21 @@ def given(params: Any, names: Iterable[str]) -> Row:
     }
 
 
-def active_users(now: str) -> Any:
+# Building a statement costs more than running it: those of every call are built once.
+
+
+@cache
+def _insert(table: Table) -> Insert:
+    return table.insert()
+
+
+@cache
+def _by_id(table: Table, lock: bool) -> Select[Any]:
+    query = select(table).where(table.c.id == bindparam("row_id"))
+    return query.with_for_update() if lock else query
+
+
+def active_users(now: str | BindParameter[str]) -> ColumnElement[bool]:
     """The condition that a row of `users` is a person who still works here."""
     table = schema.users.c
     return (
@@ -121,16 +134,19 @@ def active_users(now: str) -> Any:
     )
 
 
+_PARENTS = select(schema.blocks.c.id, schema.blocks.c.parent_id).order_by(schema.blocks.c.id)
+_POSITIONS = (
+    select(schema.workers.c.user_id, schema.workers.c.block_id, schema.workers.c.is_primary)
+    .join(schema.users, schema.users.c.user_id == schema.workers.c.user_id)
+    .where(schema.workers.c.is_deleted.is_(False), active_users(bindparam("now")))
+    .order_by(schema.workers.c.id)
+)
+
+
 def load_structure(tx: Tx) -> Structure:
     """Blocks with their parents, and the active people in them."""
-    blocks, workers, users = schema.blocks.c, schema.workers.c, schema.users.c
-    parents = {row["id"]: row["parent_id"] for row in tx.rows(select(blocks.id, blocks.parent_id).order_by(blocks.id))}
-    assignments = tx.connection.execute(
-        select(workers.user_id, workers.block_id, workers.is_primary)
-        .join(schema.users, users.user_id == workers.user_id)
-        .where(workers.is_deleted.is_(False), active_users(tx.now))
-        .order_by(workers.id)
-    ).all()
+    parents = {row[0]: row[1] for row in tx.connection.execute(_PARENTS)}
+    assignments = tx.connection.execute(_POSITIONS, {"now": tx.now})
     return Structure(parents, positions_of((row[0], row[1], row[2]) for row in assignments))
 
 
