@@ -18,7 +18,8 @@ import pytest
 
 from automations.control import Records
 from automations.engine_dbos import DbosHistory
-from automations.records import engine_url
+from automations.ledger import Ledger
+from automations.records import engine_url, open_ledger
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +118,17 @@ steps:
 """
 
 
+async def due_soon(folder: Path, seconds: int) -> str:
+    """An automation with one tick, so many seconds from now; a runner that is later than that catches it up."""
+    now = datetime.now(UTC)
+    anchor = (now + timedelta(seconds=seconds)).replace(microsecond=0, tzinfo=None)
+    (folder / "each.yaml").write_text(EACH + f'trigger: {{every: 1d, anchor: "{anchor}"}}\n')
+    (folder / "data").mkdir()
+    with open_ledger(folder / "data", None) as database:
+        await Ledger(database).considered("each", {"every": "1d", "anchor": str(anchor)}, now)
+    return f"{anchor.isoformat()}Z"
+
+
 async def test_a_run_goes_on_after_its_last_finished_step(tmp_path: Path, workspace: Workspace) -> None:
     """Killed in the second read: the next runner repeats that read and nothing before it."""
     (tmp_path / "reads.yaml").write_text(READS)
@@ -159,8 +171,7 @@ async def test_a_creation_under_way_is_not_repeated(tmp_path: Path, workspace: W
 
 async def test_a_tick_that_was_running_goes_on_with_the_next_start(tmp_path: Path, workspace: Workspace) -> None:
     """The runner itself is killed in a tick's run; its next start takes the run up, and does not run the tick twice."""
-    anchor = (datetime.now(UTC) + timedelta(seconds=3)).strftime("%Y-%m-%d %H:%M:%S")
-    (tmp_path / "each.yaml").write_text(EACH + f'trigger: {{every: 1d, anchor: "{anchor}"}}\n')
+    tick = await due_soon(tmp_path, seconds=3)
     workspace.held = {"orgschema.worker.list"}
     async with victim(tmp_path, workspace, "forever") as process:
         await told(process, "ready")
@@ -169,14 +180,13 @@ async def test_a_tick_that_was_running_goes_on_with_the_next_start(tmp_path: Pat
         line = await told(process, "each:")
         process.terminate()
         assert await process.wait() == 0
-    assert line == f"each:{anchor.replace(' ', 'T')}Z done"
+    assert line == f"each:{tick} done"
     assert workspace.calls == ["orgschema.block.list"] * 2 + ["orgschema.worker.list"] * 2
 
 
 async def test_two_runners_run_a_tick_once(tmp_path: Path, workspace: Workspace) -> None:
     """Both fire; the run's id makes one run of it. When the one that has it dies, the other takes it over."""
-    anchor = (datetime.now(UTC) + timedelta(seconds=5)).strftime("%Y-%m-%d %H:%M:%S")
-    (tmp_path / "each.yaml").write_text(EACH + f'trigger: {{every: 1d, anchor: "{anchor}"}}\n')
+    await due_soon(tmp_path, seconds=5)
     workspace.held = {"orgschema.worker.list"}
     async with AsyncExitStack() as stack:
         runners: dict[str | None, Process] = {}
