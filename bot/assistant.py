@@ -15,6 +15,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 from telegram import Bot, Update
+from telegram.error import InvalidToken, NetworkError
 
 from bot import cards, inbox, people
 from bot.delivery import Delivery
@@ -34,6 +35,9 @@ AT_ONCE = 16
 """How many people are handled at the same time."""
 
 PAUSE = 0.5
+
+HELLO = 3.0
+"""Seconds between two tries to reach Telegram at the start."""
 
 
 class Locks:
@@ -73,7 +77,9 @@ class Assistant:
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
         """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
-        async with self._bot:
+        if not await self._reach_telegram(stop):
+            return
+        try:
             ready()
             async with asyncio.TaskGroup() as group:
                 group.create_task(publish(self._bot, COMMANDS, stop))
@@ -82,6 +88,22 @@ class Assistant:
                 group.create_task(self.operations.run(stop))
                 group.create_task(self.delivery.run(stop))
                 group.create_task(self.watch.run(stop))
+        finally:
+            await self._bot.shutdown()
+
+    async def _reach_telegram(self, stop: asyncio.Event) -> bool:
+        """Says hello to Telegram, again and again until it answers; false where the bot is stopped meanwhile."""
+        while not stop.is_set():
+            try:
+                await self._bot.initialize()
+            except InvalidToken:
+                raise
+            except NetworkError as fault:
+                log.warning("Telegram does not answer (%s); trying again", type(fault).__name__)
+                await asyncio.wait({asyncio.ensure_future(stop.wait())}, timeout=HELLO)
+            else:
+                return True
+        return False
 
     async def _handle_all(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
@@ -145,7 +167,7 @@ class Assistant:
         with self._desk.db.read() as connection:
             person = people.find(connection, incoming.sender.telegram_id)
         language = person.language if person is not None else incoming.sender.language
-        texts = self._desk.texts(language)
+        texts = self._desk.texts(language or self._desk.house.language)
         return Turn(self._desk, incoming.chat_id, incoming.sender.telegram_id, texts, person, incoming)
 
     async def _dispatch(self, turn: Turn, incoming: Incoming) -> Turn:

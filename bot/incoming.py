@@ -11,12 +11,15 @@ from telegram import Message, Update, User
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who wrote: Telegram's numeric id, which is what a person is bound by; the names are hints only."""
+    """Who wrote: Telegram's numeric id, which is what a person is bound by; the names are hints only.
+
+    `language` is `en`, `ru`, or None where Telegram tells neither.
+    """
 
     telegram_id: int
     name: str
     username: str | None
-    language: str
+    language: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +84,8 @@ def queue_of(raw: Any) -> int:
 
 
 def _sender(user: User) -> Sender:
-    language = "ru" if (user.language_code or "").lower().startswith("ru") else "en"
-    return Sender(user.id, user.full_name, user.username, language)
+    language = (user.language_code or "")[:2].lower()
+    return Sender(user.id, user.full_name, user.username, language if language in {"en", "ru"} else None)
 
 
 def _message(message: Message, kind: type[Said] | type[Edited]) -> Incoming | None:

@@ -77,7 +77,7 @@ class Start:
 
     async def _link(self, turn: Turn, card: Card) -> None:
         known = await self._waiting_now(turn, card)
-        language = turn.sender.language
+        language = turn.sender.language or turn.desk.house.language
         name = str(card.state["name"])
         linked = turn.texts.render("linked.html", name=name)
         used = turn.t("This invitation was used already or has expired. Ask for a new one.")
