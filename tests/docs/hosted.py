@@ -1,4 +1,4 @@
-"""A workspace as hosted ones are, without their faults: python -m tests.docs.hosted (on a free port, in WORKSPACE_DATA)."""
+"""A workspace as hosted ones are, but without faults: python -m tests.docs.hosted (a free port, WORKSPACE_DATA)."""
 
 import os
 import sys
@@ -15,5 +15,11 @@ def announce(address: str) -> None:
 
 
 if __name__ == "__main__":
-    data = Path(os.environ["WORKSPACE_DATA"])
-    serve(data=data, database_url=None, host="127.0.0.1", port=0, profile=HostedProfile(fault_rate=0.0), announce=announce)
+    serve(
+        data=Path(os.environ["WORKSPACE_DATA"]),
+        database_url=None,
+        host="127.0.0.1",
+        port=0,
+        profile=HostedProfile(fault_rate=0.0),
+        announce=announce,
+    )

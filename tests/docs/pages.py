@@ -37,9 +37,7 @@ def page_text(page: str) -> str:
 def blocks_of(page: str, language: str | None = None) -> list[Block]:
     """The blocks of a page, in order."""
     text = page_text(page)
-    found = [
-        Block(page, match[1], match[2], text.count("\n", 0, match.start(2)) + 1) for match in FENCE.finditer(text)
-    ]
+    found = [Block(page, match[1], match[2], text.count("\n", 0, match.start(2)) + 1) for match in FENCE.finditer(text)]
     return [block for block in found if language in {None, block.language}]
 
 

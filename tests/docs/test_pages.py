@@ -1,0 +1,100 @@
+"""What the pages say stands in the code: automations, settings, commands, operations, files, links."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from automations.control import load_files
+from tests.docs.pages import PAGES, ROOT, Block, all_blocks, blocks_of, links_of, page_text, table_after
+from workspace import settings
+from workspace.main import parser
+from workspace_api import operations
+from workspace_api.client import Options
+from workspace_api.server.handlers import HANDLERS
+
+YAML = all_blocks("yaml")
+
+
+@pytest.mark.parametrize("block", YAML, ids=str)
+def test_a_yaml_block_is_a_valid_automation(block: Block, tmp_path: Path) -> None:
+    """What a reader copies passes `workspace automations validate`."""
+    file = tmp_path / "copied.yaml"
+    file.write_text(block.text)
+    assert load_files([file]).findings == ()
+
+
+def test_there_are_automations_to_check() -> None:
+    """The README shows one, and it is the library's own."""
+    (shown,) = load_files_of(blocks_of("README.md", "yaml"))
+    assert shown in (ROOT / "automations/library/nightly-org-export.yaml").read_text()
+
+
+def load_files_of(blocks: list[Block]) -> list[str]:
+    """The name lines of the blocks."""
+    return [block.text.splitlines()[0] for block in blocks]
+
+
+def test_every_setting_is_told() -> None:
+    """The README's table and .env.example name each setting, and no other."""
+    told = [row[0].strip("`") for row in table_after("README.md", "## Settings")]
+    assert sorted(told) == sorted(settings.NAMES)
+    example = re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.M)
+    assert set(example) | {"TELEGRAM_API_URL"} == set(settings.NAMES)
+
+
+def test_the_example_of_settings_is_readable(tmp_path: Path) -> None:
+    """Copied with every line switched on, but those left empty, it loads."""
+    text = (ROOT / ".env.example").read_text()
+    (tmp_path / ".env").write_text(re.sub(r"^#(?=[A-Z_]+=)", "", text, flags=re.M))
+    loaded = settings.load({}, tmp_path)
+    assert (loaded.url, loaded.money_scale, loaded.poll_seconds) == ("https://workspace.example.com", 0, 30.0)
+    assert settings.load({}, tmp_path / "elsewhere").url is None
+
+
+def commands() -> set[str]:
+    """The commands that `workspace --help` lists."""
+    return set(re.findall(r"^    ([a-z]+)\b", parser().format_help(), re.M))
+
+
+def test_every_command_is_told() -> None:
+    """The README's table names each command, and no other."""
+    told = {row[0].strip("`").removeprefix("workspace ") for row in table_after("README.md", "## Commands")}
+    assert told == commands()
+
+
+def test_what_is_not_there_is_counted_right() -> None:
+    """The number of operations that are served is the number in the README."""
+    assert f"serves {len(HANDLERS)} of the {len(operations())} operations" in page_text("README.md").replace(
+        "\n  ", " "
+    )
+
+
+def test_every_option_of_the_client_is_told() -> None:
+    """docs/client.md's table has each option with its default."""
+    told = {row[0].strip("`"): row[1].strip("`") for row in table_after("docs/client.md", "## Options")}
+    assert set(told) == set(Options.__slots__)
+    for name in ("timeout", "retries", "max_bytes", "read_only", "pace"):
+        default: object = getattr(Options(), name)
+        assert json.loads(told[name].replace(",", "").lower()) == default
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_and_named_files_are_there(page: str) -> None:
+    """Every link within the repository and every file in backticks leads to something."""
+    folder = (ROOT / page).parent
+    missing = [link for link in links_of(page) if not (folder / link).exists()]
+    named = re.findall(r"`((?:[\w.-]+/)+[\w-]+\.(?:py|yaml|md|html|po|toml|png|service))`", page_text(page))
+    missing += [name for name in named if not (ROOT / name).exists()]
+    assert missing == []
+
+
+def test_the_house_is_drawn_as_it_is() -> None:
+    """Every folder of the README's map is there."""
+    (drawn,) = blocks_of("README.md", "text")
+    above = ""
+    for line in drawn.text.splitlines():
+        name = line.split()[0]
+        above = above if line.startswith("  ") else name
+        assert (ROOT / (name if line[0] != " " else above + name)).exists(), line
