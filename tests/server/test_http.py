@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import threading
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from tests.server.world import NOON, Person, World, encoded
 from workspace_api.contract import Effect, operations
 from workspace_api.server import app as app_module
+from workspace_api.server import dispatch
 from workspace_api.server.app import create_app
 from workspace_api.server.handlers import HANDLERS
 from workspace_api.server.json_values import as_list
@@ -326,8 +328,24 @@ async def test_a_websocket_is_left_alone(world: World) -> None:
 
 async def test_memory_for_answers_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oldest answers go first."""
-    from workspace_api.server import dispatch
-
     monkeypatch.setattr(dispatch, "KEPT_BYTES", 1)
     owner = world.owner()
     assert await owner.call("finance.currency.list") == await owner.call("finance.currency.list")
+
+
+async def test_large_answers_are_made_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same answer, from a thread, once the one before was large."""
+    monkeypatch.setattr(dispatch, "LARGE_BYTES", 100)
+    owner = world.owner()
+    first = await owner.call("finance.transaction.list", type="in")
+    threads: list[str] = []
+    list_in = HANDLERS["finance.transaction.list"]
+
+    def watched(*arguments: Any) -> object:
+        threads.append(threading.current_thread().name)
+        return list_in(*arguments)
+
+    monkeypatch.setattr(dispatch, "HANDLERS", {**HANDLERS, "finance.transaction.list": watched})
+    await world.person("vera").call("tasks.task.create", name="so that nothing is kept")
+    assert await owner.call("finance.transaction.list", type="in") == first
+    assert threads != [threading.main_thread().name]

@@ -96,7 +96,7 @@ class Dispatcher:
         handler = HANDLERS.get(name)
         if handler is None:
             raise NotImplementedYet(f"{name} is documented, but this workspace does not offer it yet.")
-        if asked.operation.effect is Effect.READ and name not in WRITING_READS:
+        if asked.operation.effect is Effect.READ:
             return await self._read(asked, handler)
         call = self._call(asked)
         key = asked.idempotency_key if self._profile.keeps_idempotency else None
@@ -125,11 +125,14 @@ class Dispatcher:
             self._answers.move_to_end(key)
             return kept
         call = self._call(asked)
-        if self._sizes.get(asked.operation.name, 0) > LARGE_BYTES:
+        if asked.operation.name in WRITING_READS:
+            answer = await self._database.write(lambda connection: self._write(connection, asked, call, handler, None))
+        elif self._sizes.get(asked.operation.name, 0) > LARGE_BYTES:
             answer = await asyncio.to_thread(self._read_now, asked, call, handler)
         else:
             answer = self._read_now(asked, call, handler)
         self._sizes[asked.operation.name] = len(answer)
+        # Whatever changed meanwhile, by this very call too, is noticed and forgotten before the next answer.
         if version == self._version:
             self._keep(key, answer)
         return answer
