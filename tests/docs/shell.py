@@ -61,13 +61,15 @@ def lines_of(line: str) -> list[str]:
     return [] if command.startswith(SKIPPED) else [line]
 
 
-def run_session(blocks: Sequence[Block], folder: Path, before: str = "", **settings: str) -> str:
+def run_session(
+    blocks: Sequence[Block], folder: Path, before: str = "", *, data: Path | None = None, **settings: str
+) -> str:
     """Runs the blocks in a folder, after the lines `before`; returns what they print. Fails with all that was said."""
     script = [PRELUDE, before]
     for block in blocks:
         script.append(f"echo '== {block}'")
         script += [made for line in block.text.splitlines() for made in lines_of(line)]
-    environment = clean_environment(folder / "data", PYTHONPATH=str(ROOT), **settings)
+    environment = clean_environment(data or folder / "data", PYTHONPATH=str(ROOT), **settings)
     ended = subprocess.run(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,

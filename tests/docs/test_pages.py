@@ -98,3 +98,13 @@ def test_the_house_is_drawn_as_it_is() -> None:
         name = line.split()[0]
         above = above if line.startswith("  ") else name
         assert (ROOT / (name if line[0] != " " else above + name)).exists(), line
+
+
+def test_a_recipe_names_four_files_at_most() -> None:
+    """Each recipe of CONTRIBUTING.md has up to four numbered lines, and one or two files in each."""
+    recipes = page_text("CONTRIBUTING.md").split("\n## Recipes\n")[1].split("\n## ")[0].split("\n### ")[1:]
+    assert len(recipes) >= 6
+    for recipe in recipes:
+        steps = re.findall(r"^\d\. .*?(?=^\d\. |^$)", recipe, re.M | re.S)
+        assert 2 <= len(steps) <= 4, recipe.splitlines()[0]
+        assert all("`" in step for step in steps)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, all_blocks, blocks_of
+from tests.docs.pages import PAGES, ROOT, all_blocks, blocks_of
 from tests.docs.shell import run_session
 
 HOSTED = r"""
@@ -49,3 +49,11 @@ def test_every_shell_block_is_run() -> None:
 def test_a_page_that_only_installs(page: str, tmp_path: Path) -> None:
     """Nothing but clone, venv and pip stands in its blocks; the recipe itself is the base package's own test."""
     assert run_session(blocks_of(page, "sh"), tmp_path).count("==") == len(blocks_of(page, "sh"))
+
+
+@pytest.mark.slow
+def test_contributing(tmp_path: Path) -> None:
+    """The checks of CONTRIBUTING.md run on the part of the house that they name."""
+    said = run_session(blocks_of("CONTRIBUTING.md", "sh"), ROOT, data=tmp_path)
+    assert "Contracts: " in said
+    assert "0 broken" in said
