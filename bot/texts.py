@@ -131,33 +131,88 @@ def money(amount: int, scale: int, currency: Currency | None, code: str | None =
     )
     minus = "−" if amount < 0 else ""
     if currency is not None and currency.is_prefix_sign:
-        return f"{minus}{sign}{digits}"
+        # A code in letters, such as CHF, would run into the digits.
+        return f"{minus}{sign}\u00a0{digits}" if sign[-1:].isalpha() else f"{minus}{sign}{digits}"
     return f"{minus}{digits}\u00a0{sign}".strip()
+
+
+TOKEN = re.compile(r"</?[a-z][^<>]*>|&#?\w{1,10};|\s|[^<&\s]{1,32}|[<&]")
+"""A tag, an entity, a white space, a piece of a word: between two of them HTML may be cut."""
+
+
+def size(text: str) -> int:
+    """Length in UTF-16 code units, as Telegram counts."""
+    return len(text) + sum(character > "\uffff" for character in text)
 
 
 def fit(text: str, limit: int = LIMIT) -> str:
     """HTML cut to the limit at a word's end, its open tags closed; markup counts too, which errs on the safe side."""
-    if len(text) <= limit:
+    if size(text) <= limit:
         return text
-    cut = text[: limit - 60]
-    cut = cut[: max(cut.rfind("\n"), cut.rfind(" "), 1)]
-    cut = re.sub(r"<[^>]*$|&[^;]{0,8}$", "", cut)
-    return cut + "…" + "".join(f"</{tag}>" for tag in reversed(_open_tags(cut)))
+    tokens = TOKEN.findall(text)
+    end, opened = _cut(tokens, 0, (), limit - 1, (" ",))
+    return "".join(tokens[:end]).rstrip() + "…" + _closing(opened)
 
 
-def _open_tags(text: str) -> list[str]:
-    open_tags: list[str] = []
-    for closing, tag in re.findall(r"<(/?)([a-z]+)[^>]*>", text):
-        if not closing:
-            open_tags.append(tag)
-        elif tag in open_tags:
-            open_tags.reverse()
-            open_tags.remove(tag)
-            open_tags.reverse()
-    return open_tags
+def split(text: str, limit: int) -> list[str]:
+    """HTML in pages up to the limit: cut between paragraphs, else lines, else words.
+
+    Tags that are open at a cut are closed there and opened again on the next page.
+    """
+    tokens = TOKEN.findall(text)
+    found: list[str] = []
+    opened: tuple[str, ...] = ()
+    start = 0
+    while start < len(tokens):
+        end, after = _cut(tokens, start, opened, limit, ("\n\n", "\n", " "))
+        found.append("".join([*opened, *tokens[start:end]]).rstrip() + _closing(after))
+        start, opened = end, after
+        while start < len(tokens) and (tokens[start] == "\n" or (tokens[start].isspace() and "<pre>" not in opened)):
+            start += 1
+    return found or [""]
+
+
+def _cut(
+    tokens: list[str], start: int, opened: tuple[str, ...], limit: int, breaks: tuple[str, ...]
+) -> tuple[int, tuple[str, ...]]:
+    """Where what begins at `start` has to end to keep to the limit, and the tags that are open there.
+
+    The first kind of break that fills at least half of the limit is taken; at least one token is.
+    """
+    length = sum(size(tag) for tag in opened)
+    best: dict[str, tuple[int, tuple[str, ...]]] = {}
+    for place in range(start, len(tokens)):
+        token = tokens[place]
+        after = _opened(opened, token)
+        if length + size(token) + size(_closing(after)) > limit and place > start:
+            return next((best[kind] for kind in breaks if kind in best), (place, opened))
+        length += size(token)
+        opened = after
+        if token.isspace() and 2 * length >= limit:
+            here = (place + 1, opened)
+            best[" "] = here
+            if tokens[place] == "\n":
+                best["\n\n" if place > start and tokens[place - 1] == "\n" else "\n"] = here
+    return len(tokens), opened
+
+
+def _opened(opened: tuple[str, ...], token: str) -> tuple[str, ...]:
+    """The open tags after a token."""
+    if token.startswith("</"):
+        return opened[:-1]
+    return (*opened, token) if token.startswith("<") and token.endswith(">") else opened
+
+
+def _closing(opened: tuple[str, ...]) -> str:
+    return "".join(f"</{tag[1:-1].split()[0]}>" for tag in reversed(opened))
 
 
 def short(text: str | None, limit: int) -> str:
     """Plain text of one field, shortened at a word."""
     plain = " ".join((text or "").split())
-    return plain if len(plain) <= limit else plain[: limit - 1].rsplit(" ", 1)[0] + "…"
+    if len(plain) <= limit:
+        return plain
+    cut = plain[: limit - 1]
+    words = cut.rsplit(" ", 1)[0]
+    # A very long word is cut rather than dropped.
+    return (words if 2 * len(words) >= limit else cut).rstrip() + "…"

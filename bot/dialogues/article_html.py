@@ -4,9 +4,11 @@ The workspace stores HTML of any kind; Telegram knows a dozen tags. What it does
 list items with a dot, table rows joined by bars, links kept where they are http. Everything else is escaped.
 """
 
-from html import escape
+import re
+from html import escape, unescape
 from html.parser import HTMLParser
 
+from bot.texts import split
 from workspace_api.contract.wiki import ContentBlock
 
 KEPT = {
@@ -27,83 +29,144 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 HIDDEN = {"script", "style", "head", "title", "iframe"}
 
 PAGE = 3200
-"""Characters of one page, which leaves room for the title."""
+"""UTF-16 units of one page, markup included, which leaves room for the title."""
+
+DEEPEST = 4
+"""Steps by which a list in a list moves to the right."""
+
+LONGEST_LINK = 1000
+"""Characters of an address; a longer one would not leave its page room for words."""
 
 
 class _Telegram(HTMLParser):
+    """Writes `parts` as it reads. Line ends (`_gap`) and spaces wait for what they stand before, so none is doubled."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.parts: list[str] = []
-        self._open: list[tuple[str, str]] = []  # the tag as written, what closes it here
+        self._open: list[tuple[str, str]] = []  # the tag as written, and its name here: "" where it adds nothing
         self._lists: list[int | None] = []
         self._hidden = 0
+        self._fresh = True  # nothing stands on this line that a paragraph would have to leave
+        self._gap = 0
+        self._space = False
+        self._spaced = False  # the space has been written, before a tag
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in HIDDEN:
             self._hidden += 1
         elif tag == "br":
-            self.parts.append("\n")
+            self._gap = min(2, self._gap + 1)
         elif tag in {"ul", "ol"}:
+            self._break(1 if self._lists else 2)
             self._lists.append(0 if tag == "ol" else None)
-            self.parts.append("\n")
         elif tag == "li":
-            self.parts.append("\n" + self._bullet())
+            self._gap = max(self._gap, 1)
+            self._write(self._bullet())
+            # A paragraph that begins the item stays beside its dot.
+            self._fresh = True
         elif tag == "tr":
-            self.parts.append("\n")
+            self._break(1)
         elif tag in {"td", "th"}:
-            self.parts.append(" | " if self.parts and not self.parts[-1].endswith("\n") else "")
+            if not self._fresh and not self._gap:
+                self._text(" | ")
         elif tag in HEADINGS:
-            self.parts.append("\n\n<b>")
-            self._open.append((tag, "</b>\n"))
+            self._break(2)
+            self._begin(tag, "b")
         elif tag in BREAKS:
-            self.parts.append("\n\n")
+            self._break(1 if self._lists else 2)
         elif tag == "a":
             target = dict(attrs).get("href") or ""
-            if target.startswith(("http://", "https://")):
-                self.parts.append(f'<a href="{escape(target)}">')
-                self._open.append((tag, "</a>"))
+            known = re.match(r"https?://\S+$", target) and len(target) <= LONGEST_LINK
+            self._begin(tag, "a" if known else "", f' href="{escape(target)}"')
         elif tag in KEPT:
-            self.parts.append(f"<{KEPT[tag]}>")
-            self._open.append((tag, f"</{KEPT[tag]}>"))
+            if tag == "pre":
+                self._break(1)
+            self._begin(tag, KEPT[tag])
+
+    def _begin(self, tag: str, name: str, attributes: str = "") -> None:
+        """Opens a tag, once: what is bold already needs no second <b>."""
+        if any(name == other for _, other in self._open):
+            name = ""
+        if name:
+            self._write("")
+            self.parts.append(f"<{name}{attributes}>")
+        self._open.append((tag, name))
 
     def _bullet(self) -> str:
-        indent = "   " * max(0, len(self._lists) - 1)
+        indent = "   " * min(DEEPEST, max(0, len(self._lists) - 1))
         number = self._lists[-1] if self._lists else None
         if number is None:
             return f"{indent}• "
         self._lists[-1] = number + 1
         return f"{indent}{number + 1}. "
 
+    def _break(self, lines: int) -> None:
+        """At least so many line ends before what comes next."""
+        if not self._fresh:
+            self._gap = max(self._gap, lines)
+
+    def _write(self, text: str) -> None:
+        """Text as it is, after the line ends or the space that wait for it."""
+        if self.parts and self._gap:
+            self.parts.append("\n" * self._gap)
+            self._fresh = True
+        elif self._space and not self._fresh and not self._spaced:
+            self.parts.append(" ")
+            self._spaced = True
+        self._gap = 0
+        self._space = False
+        if text:
+            self.parts.append(text)
+            self._fresh = self._spaced = False
+
     def handle_endtag(self, tag: str) -> None:
         if tag in HIDDEN:
             self._hidden = max(0, self._hidden - 1)
-        elif tag in {"ul", "ol"} and self._lists:
-            self._lists.pop()
-            self.parts.append("\n")
+        elif tag in {"ul", "ol"}:
+            if self._lists:
+                self._lists.pop()
+            self._break(1 if self._lists else 2)
         elif any(name == tag for name, _ in self._open):
             # Tags that were left open inside are closed with it.
-            while self._open:
-                name, closing = self._open.pop()
-                self.parts.append(closing)
-                if name == tag:
-                    break
+            written = ""
+            while written != tag:
+                written, name = self._open.pop()
+                self.parts.append(f"</{name}>" if name else "")
+            if tag in HEADINGS or tag == "pre":
+                self._break(1)
+        elif tag in BREAKS:
+            self._break(1 if self._lists else 2)
 
     def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            text = data if any(name == "pre" for name, _ in self._open) else " ".join(data.split("\n"))
-            self.parts.append(escape(text, quote=False))
+        if self._hidden:
+            return
+        if any(name == "pre" for _, name in self._open):
+            self._write(escape(data, quote=False))
+        else:
+            self._text(data)
+
+    def _text(self, data: str) -> None:
+        """White space runs together, and goes where a line begins or ends."""
+        words = re.sub(r"[ \t\r\n\f]+", " ", data)
+        self._space = self._space or words.startswith(" ")
+        if words.strip(" "):
+            self._write(escape(words.strip(" "), quote=False))
+            self._space = words.endswith(" ")
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """`<![…` of kinds that are no HTML: shown as it is, where the standard parser would raise."""
+        try:
+            return super().parse_marked_section(i, report)
+        except AssertionError:
+            self.handle_data("<!")
+            return i + 2
 
     def result(self) -> str:
         while self._open:
-            self.parts.append(self._open.pop()[1])
-        lines = [
-            line.rstrip() if "<pre>" in line else " ".join(line.split(" ")).rstrip()
-            for line in "".join(self.parts).split("\n")
-        ]
-        text = "\n".join(lines).strip()
-        while "\n\n\n" in text:
-            text = text.replace("\n\n\n", "\n\n")
-        return text
+            _, name = self._open.pop()
+            self.parts.append(f"</{name}>" if name else "")
+        return "".join(self.parts).strip()
 
 
 def to_telegram(source: str) -> str:
@@ -115,23 +178,8 @@ def to_telegram(source: str) -> str:
 
 
 def plain(source: str) -> str:
-    """Any HTML as plain text."""
-    parser = _Plain()
-    parser.feed(source)
-    parser.close()
-    return " ".join("".join(parser.parts).split())
-
-
-class _Plain(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        self.parts.append(data)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.parts.append(" ")
+    """Any HTML as plain text on one line."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", to_telegram(source))).split())
 
 
 def block_html(block: ContentBlock) -> str:
@@ -147,34 +195,7 @@ def block_html(block: ContentBlock) -> str:
 
 
 def pages(blocks: list[ContentBlock], limit: int = PAGE) -> list[str]:
-    """The article in pages, cut between paragraphs, a long paragraph between lines or words."""
+    """The article in pages of at most `limit` UTF-16 units, markup included; at least one, be it empty."""
     ordered = sorted(blocks, key=lambda block: (block.sequence_index is None, block.sequence_index or 0))
-    pieces: list[str] = []
-    for block in ordered:
-        whole = block_html(block)
-        if whole:
-            pieces.extend(whole.split("\n\n") if "<pre>" not in whole and "<blockquote>" not in whole else [whole])
-    found: list[str] = []
-    current = ""
-    for piece in pieces:
-        for part in _parts(piece, limit):
-            if current and len(current) + len(part) + 2 > limit:
-                found.append(current)
-                current = part
-            else:
-                current = f"{current}\n\n{part}" if current else part
-    return [*found, current] if current else found or [""]
-
-
-def _parts(piece: str, limit: int) -> list[str]:
-    if len(piece) <= limit:
-        return [piece]
-    # A single paragraph longer than a page loses its markup: half an open tag would be refused.
-    words = plain(piece)
-    parts: list[str] = []
-    while len(words) > limit:
-        cut = words.rfind(" ", 1, limit)
-        cut = limit if cut < 1 else cut
-        parts.append(escape(words[:cut], quote=False))
-        words = words[cut:].lstrip()
-    return [*parts, escape(words, quote=False)]
+    shown = [html for html in map(block_html, ordered) if re.sub(r"<[^>]*>", "", html).strip()]
+    return split("\n\n".join(shown), limit)
