@@ -98,7 +98,7 @@ def open_database(url: str) -> Database:
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
         raise StorageError(f"{parsed.get_backend_name()} is not supported: use sqlite or postgresql")
     if parsed.get_backend_name() == "postgresql":
-        return Database(create_engine(parsed, pool_size=5, pool_pre_ping=True))
+        return Database(create_engine(parsed, pool_size=5, pool_pre_ping=True, hide_parameters=True))
     if not parsed.database or parsed.database == ":memory:":
         raise StorageError("A database in memory has no second reader: name a file, such as sqlite:///data/file.db")
     try:
@@ -109,7 +109,7 @@ def open_database(url: str) -> Database:
             "Set WORKSPACE_DATA to a folder you may write."
         ) from None
     arguments: dict[str, Any] = {"check_same_thread": False}
-    engine = create_engine(parsed, connect_args=arguments, pool_size=5, max_overflow=20)
+    engine = create_engine(parsed, connect_args=arguments, pool_size=5, max_overflow=20, hide_parameters=True)
     event.listen(engine, "connect", _tune)
     event.listen(engine, "begin", _begin)
     return Database(engine)

@@ -150,7 +150,8 @@ async def open_runner(
     try:
         yield Runner(
             [definition for definition in definitions if isinstance(definition, Automation)],
-            caller=service,
+            # A step has its own policy of trying again; two on top of each other would multiply.
+            caller=service.with_options(retries=0),
             messenger=OutboxMessenger(database, lambda: now().timestamp(), settings.ops, wake),
             data=settings.data,
             database_url=settings.database_url,

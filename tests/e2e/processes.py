@@ -7,8 +7,6 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-COVERAGE = Path(__file__).parents[2] / "pyproject.toml"
-
 
 def environment(**settings: str) -> dict[str, str]:
     """The environment of a child: nothing of the settings of whoever runs the tests."""
@@ -36,7 +34,7 @@ def run(*words: str, folder: Path, **settings: str) -> subprocess.CompletedProce
 
 @contextmanager
 def started(*words: str, folder: Path, log: str, **settings: str) -> Generator[subprocess.Popen[str]]:
-    """A long-running command; killed at the end if it still lives. Its output goes to a file."""
+    """A long-running command, its output in a file; ended as a service manager would, if it still lives at the end."""
     with (folder / log).open("a") as output:
         process = subprocess.Popen(
             command(*words), env=environment(**settings), cwd=folder, stdout=output, stderr=subprocess.STDOUT, text=True
@@ -45,5 +43,9 @@ def started(*words: str, folder: Path, log: str, **settings: str) -> Generator[s
             yield process
         finally:
             if process.poll() is None:
+                process.terminate()
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
                 process.kill()
-            process.wait()
+                process.wait()

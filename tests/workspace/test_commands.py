@@ -144,7 +144,14 @@ def test_automations_from_validate_to_show(
     steps = json.loads(capsys.readouterr().out)["steps"]
     assert [step["state"] for step in steps] == ["done", "done"]
     assert list(Path("data/files/org").glob("*.json"))
-    assert main(["automations", "plan", "x"]) == 1
+    from automations.control import LIBRARY
+
+    assert main(["automations", "plan", str(LIBRARY / "nightly-org-export.yaml"), "--json"]) == 0
+    planned = json.loads(capsys.readouterr().out)
+    assert [step["state"] for step in planned["steps"]] == ["read", "would"]
+    assert len(planned["ticks"]) == 10
+    assert main(["automations", "plan", "missing.yaml"]) == 2
+    assert main(["automations", "backfill", "x"]) == 1
 
 
 def test_an_automation_that_fails_is_exit_code_1(

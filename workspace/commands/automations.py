@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -11,7 +12,8 @@ from workspace import parts, settings
 from workspace.commands.words import Subcommands, WrongWords, show
 
 if TYPE_CHECKING:
-    from automations.control import Records, Runner, RunReport
+    from automations.control import Loaded, Records, Runner, RunReport
+    from automations.listing import Listing
 
 
 T = TypeVar("T")
@@ -40,8 +42,10 @@ def add(subcommands: Subcommands) -> None:
     again = act("resume", "go on with a run that stopped", resume)
     again.add_argument("run_id", metavar="RUN")
     again.add_argument("--again", action="store_true", help="do the step again that may have happened")
-    for later in ("plan", "backfill"):
-        act(later, "not implemented yet", _not_yet(later)).add_argument("words", nargs="*")
+    planned = act("plan", "what a file would do: reads are made, all else is only shown", plan)
+    planned.add_argument("file", type=Path, metavar="FILE")
+    planned.add_argument("-n", type=int, default=10, help="how many ticks to show")
+    act("backfill", "not implemented yet", _not_yet("backfill")).add_argument("words", nargs="*")
 
 
 def _not_yet(name: str) -> Callable[[argparse.Namespace], int]:
@@ -76,47 +80,32 @@ def validate(options: argparse.Namespace) -> int:
     return 1 if findings else 0
 
 
-def _with_runner(work: "Callable[[Runner], Awaitable[RunReport]]") -> "RunReport":
-    """Opens client and runner for one piece of work."""
+def _with_runner(work: "Callable[[Runner], Awaitable[T]]", files: "Loaded | None" = None) -> T:
+    """Opens client and runner for one piece of work, on the folder's automations or on these."""
     chosen = settings.load()
 
-    async def main() -> "RunReport":
-        loaded = parts.load_automations(chosen)
+    async def main() -> T:
+        loaded = files or parts.load_automations(chosen)
         async with parts.client(chosen) as service, parts.open_runner(chosen, service, loaded.definitions) as runner:
             return await work(runner)
 
     return asyncio.run(main())
 
 
-def _looking(work: "Callable[[Runner], T]") -> T:
-    """A runner that only looks at definitions: needs no workspace."""
-    from automations.control import Runner
-    from bot.messenger import OutboxMessenger
-    from workspace_api import AsyncWorkspace
+def _listing() -> "Listing":
+    """The definitions alone: needs no workspace. Files that are wrong are told on stderr."""
+    from automations.listing import Listing
 
     chosen = settings.load()
     loaded = parts.load_automations(chosen)
     for finding in loaded.findings:
         print(finding, file=sys.stderr)
-    with parts.open_bot_database(chosen) as database:
-        messenger = OutboxMessenger(database, lambda: parts.now().timestamp())
-        caller = AsyncWorkspace(chosen.workspace_url, "unused")
-        return work(
-            Runner(
-                loaded.definitions,
-                caller=caller,
-                messenger=messenger,
-                data=parts.folder_of(chosen),
-                database_url=chosen.database_url,
-                zone=chosen.timezone,
-                clock=parts.now,
-            )
-        )
+    return Listing(loaded.definitions, zone=chosen.timezone, clock=parts.now)
 
 
 def list_all(options: argparse.Namespace) -> int:
     """Name, triggers and next tick of each."""
-    found = _looking(lambda runner: runner.list_automations())
+    found = _listing().list_automations()
     if options.as_json:
         show([info.to_json() for info in found])
     for info in [] if options.as_json else found:
@@ -126,7 +115,7 @@ def list_all(options: argparse.Namespace) -> int:
 
 def next_ticks(options: argparse.Namespace) -> int:
     """The next ticks of one or all, in order."""
-    found = _looking(lambda runner: runner.next_ticks(options.name, options.n))
+    found = _listing().next_ticks(options.name, options.n)
     if options.as_json:
         show([tick.to_json() for tick in found])
     for tick in [] if options.as_json else found:
@@ -138,6 +127,34 @@ def run_one(options: argparse.Namespace) -> int:
     """Runs in the foreground; exit code 1 where the run fails."""
     report = _with_runner(lambda runner: runner.run_once(options.name))
     return _told(report, options.as_json)
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Exit code 1 where a step cannot be told yet."""
+    from automations.control import load_files
+
+    if not options.file.exists():
+        raise WrongWords(f"There is no file {options.file}")
+    loaded = load_files([options.file])
+    if loaded.findings:
+        for finding in loaded.findings:
+            print(finding, file=sys.stderr)
+        return 1
+    name = loaded.definitions[0].name
+    found = _with_runner(lambda runner: runner.plan(name, options.n), loaded)
+    if options.as_json:
+        show(found.to_json())
+    else:
+        for step in found.steps:
+            print(f"{step.name}\t{step.state}\t{_short(step.message or step.value)}")
+        for tick in found.ticks:
+            print(f"next\t{tick.tick}\t{tick.local}")
+    return 0 if found.ok else 1
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 160 else text[:159] + "…"
 
 
 def resume(options: argparse.Namespace) -> int:

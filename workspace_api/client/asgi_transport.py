@@ -28,6 +28,8 @@ class AsgiTransport:
                 return await exchange_over(self._http, request_of(BASE, message, deadline), max_bytes)
         except TimeoutError:
             raise AnswerLost(f"no whole answer within {deadline:.3g} s") from None
+        except (httpx.HTTPError, OSError, ValueError) as error:
+            raise AnswerLost(f"the exchange failed ({type(error).__name__})") from None
 
     async def close(self) -> None:
         await self._http.aclose()

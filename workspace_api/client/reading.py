@@ -46,7 +46,12 @@ def read_answer(operation: Operation[T], answer: Answer, zone: tzinfo, observer:
             settle(data, zone, observer, operation.name)
     except ValidationError:
         return _read_by_hand(operation, answer, zone, observer)
-    return Done(data)
+    return _confirmed(data)
+
+
+def _confirmed(data: T) -> Outcome[T]:
+    """`data` given as bool is true on success (part 1, §4.1): a false one confirms nothing."""
+    return Unknown("success whose data is false", 200) if data is False else Done(data)
 
 
 @contextmanager
