@@ -136,7 +136,7 @@ def money(amount: int, scale: int, currency: Currency | None, code: str | None =
     return f"{minus}{digits}\u00a0{sign}".strip()
 
 
-TOKEN = re.compile(r"</?[a-z][^<>]*>|&#?\w{1,10};|\s|[^<&\s]{1,32}|[<&]")
+TOKEN = re.compile(r"</?[a-z][^<>]*>|&#?\w{1,10};|\s|[^<&\s]{1,16}|[<&]")
 """A tag, an entity, a white space, a piece of a word: between two of them HTML may be cut."""
 
 
@@ -165,6 +165,9 @@ def split(text: str, limit: int) -> list[str]:
     start = 0
     while start < len(tokens):
         end, after = _cut(tokens, start, opened, limit, ("\n\n", "\n", " "))
+        if end == start:
+            # Not even one piece fits beside its tags: the page is as short as it can be.
+            end, after = start + 1, _opened(opened, tokens[start])
         found.append("".join([*opened, *tokens[start:end]]).rstrip() + _closing(after))
         start, opened = end, after
         while start < len(tokens) and (tokens[start] == "\n" or (tokens[start].isspace() and "<pre>" not in opened)):
@@ -177,14 +180,14 @@ def _cut(
 ) -> tuple[int, tuple[str, ...]]:
     """Where what begins at `start` has to end to keep to the limit, and the tags that are open there.
 
-    The first kind of break that fills at least half of the limit is taken; at least one token is.
+    The first kind of break that fills at least half of the limit is taken.
     """
     length = sum(size(tag) for tag in opened)
     best: dict[str, tuple[int, tuple[str, ...]]] = {}
     for place in range(start, len(tokens)):
         token = tokens[place]
         after = _opened(opened, token)
-        if length + size(token) + size(_closing(after)) > limit and place > start:
+        if length + size(token) + size(_closing(after)) > limit:
             return next((best[kind] for kind in breaks if kind in best), (place, opened))
         length += size(token)
         opened = after
