@@ -125,7 +125,7 @@ WORDS = st.text(alphabet="ab в🚀\n é", min_size=0, max_size=30) | st.sampled
 
 
 def _wrapped(tag: str, text: str) -> str:
-    return f"<{tag}>{text}</{tag.split()[0]}>"
+    return f"<{tag}>{text}</{tag.split(maxsplit=1)[0]}>"
 
 
 def _tagged(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
