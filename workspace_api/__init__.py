@@ -1,10 +1,10 @@
 """The typed API layer of the Workspace Business API: 89 operations, sync and async.
 
-    from workspace_api import Workspace
+from workspace_api import Workspace
 
-    with Workspace("https://workspace.example.com", api_key) as api:
-        for request in api.finplan.request.list(finplans=["2026-11-01"]):
-            print(request.name, request.sum)
+with Workspace("https://workspace.example.com", api_key) as api:
+    for request in api.finplan.request.list(finplans=["2026-11-01"]):
+        print(request.name, request.sum)
 """
 
 from workspace_api.client import (

@@ -25,6 +25,7 @@ from workspace_api.server.app import create_app
 from workspace_api.server.company_file import load_company
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import MIGRATIONS, VERSION_TABLE, database_address
+from workspace_api.server.profile import ProfileName, profile_named
 from workspace_api.server.sample import load_sample
 from workspace_api.server.schema import users
 
@@ -65,15 +66,17 @@ def open_workspace(
     data: Path | None = None,
     user_id: str | None = None,
     today: date | None = None,
+    profile: ProfileName = "standard",
     **options: Unpack[OptionChanges],
 ) -> Generator[EmbeddedWorkspace]:
     """A sync client; acts as the owner, or as `user_id`.
 
     A workspace needs people: give it the `sample` company, a `company` file, or a `data` folder that has some.
+    The profile `hosted` deviates as hosted workspaces may, with an HTML 502 now and then: for tests of your own.
     """
     with ExitStack() as stack:
         database, key = _prepared(stack, sample, company, data, user_id, today)
-        transport = SyncAsgiTransport(create_app(database))
+        transport = SyncAsgiTransport(create_app(database, profile=profile_named(profile)))
         stack.callback(transport.close)
         api = EmbeddedWorkspace(ADDRESS, key, transport=transport, **options)
         api.database = database
@@ -88,12 +91,14 @@ async def open_async_workspace(
     data: Path | None = None,
     user_id: str | None = None,
     today: date | None = None,
+    profile: ProfileName = "standard",
     **options: Unpack[OptionChanges],
 ) -> AsyncGenerator[AsyncEmbeddedWorkspace]:
     """An async client; see `open_workspace`."""
     with ExitStack() as stack:
         database, key = _prepared(stack, sample, company, data, user_id, today)
-        api = AsyncEmbeddedWorkspace(ADDRESS, key, transport=AsgiTransport(create_app(database)), **options)
+        transport = AsgiTransport(create_app(database, profile=profile_named(profile)))
+        api = AsyncEmbeddedWorkspace(ADDRESS, key, transport=transport, **options)
         api.database = database
         try:
             yield api

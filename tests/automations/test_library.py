@@ -19,10 +19,10 @@ from workspace_api.contract import Done, calls
 from workspace_api.embedded import AsyncEmbeddedWorkspace, open_async_workspace
 
 
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncGenerator[AsyncEmbeddedWorkspace]:
-    """The sample company."""
-    async with open_async_workspace(sample="en", data=tmp_path / "workspace") as api:
+@pytest.fixture(params=["standard", "hosted"])
+async def workspace(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[AsyncEmbeddedWorkspace]:
+    """The sample company, as the documents have it and as a hosted workspace may behave."""
+    async with open_async_workspace(sample="en", data=tmp_path / "workspace", profile=request.param) as api:
         yield api
 
 
