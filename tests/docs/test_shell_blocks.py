@@ -25,6 +25,7 @@ def test_the_readme(tmp_path: Path) -> None:
     """The two commands, the tour's second terminal, the embedded workspace and what is asked of it."""
     said = run_session(blocks_of("README.md", "sh"), tmp_path)
     assert "org	done" in said
+    assert "A new drill" in said
     assert "Raised floor for Halden office" in said
     assert (tmp_path / "demo-data" / "files" / "org").is_dir()
 
