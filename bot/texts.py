@@ -7,6 +7,7 @@ locales/<language>/LC_MESSAGES/bot.po hold the translations; they are read at st
 import re
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from decimal import Decimal
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
@@ -16,6 +17,7 @@ from typing import Any, cast
 from babel.dates import format_date, format_datetime
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import escape
 
@@ -70,9 +72,14 @@ class Texts:
     scale: int = 0
 
     def t(self, sentence: str, **values: object) -> str:
-        """A short sentence in the person's language, as plain text; values go in by name."""
+        """A short sentence in the person's language, as plain text; values go in by name, a Decimal as written here."""
         translated = translations(self.language).gettext(sentence)
-        return translated % values if values else translated
+        said = {name: self._number(v) if isinstance(v, Decimal) else v for name, v in values.items()}
+        return translated % said if values else translated
+
+    def _number(self, number: Decimal) -> str:
+        """`1 200,5`"""
+        return format_decimal(number, locale=self._locale, decimal_quantization=False)
 
     def n(self, one: str, many: str, count: int, **values: object) -> str:
         """A sentence that counts, with the plural forms of the language."""

@@ -219,6 +219,7 @@ LIBRARY = [
         ("taksi", []),
         ("taxy rules", [1]),
         ("busines trip", [2]),
+        ("rulles", [1]),
         ("leave", [3]),
         ("отпуск", [5]),
         ("отпуска", [5]),

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 from hypothesis import example, given, settings
@@ -93,6 +94,10 @@ def test_sentences() -> None:
     assert ru.t("Save") == "Сохранить"
     assert ru.t("Saved, no. %(id)s", id=7) == "Сохранено, № 7"
     assert ru.t("100% unknown") == "100% unknown"
+    assert "12,5 " in ru.t(
+        "%(sum)s has more decimals than the workspace keeps. Write it with two.", sum=Decimal("12.50")
+    )
+    assert Texts("en", UTC).t("%(sum)s", sum=Decimal("1200.125")) == "1,200.125"
     assert ru.n("%(count)d file of mine", "%(count)d files of mine", 1) == "1 file of mine"
     assert ru.html("<b>%(words)s</b>", words="<i>&") == "<b>&lt;i&gt;&amp;</b>"
     assert ru.html("I do not know %(command)s. /help shows what I can do.", command="/<b>").count("/&lt;b&gt;") == 1
