@@ -23,7 +23,7 @@ class Wiki:
     """The knowledge base."""
 
     name = "wiki"
-    commands = (("wiki", sentence("Find an article: /wiki business trip")),)
+    commands = (("wiki", sentence("Find an article: /wiki travel expenses")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         card = turn.new_card(self.name, words=words)

@@ -4,8 +4,10 @@ import re
 import time
 from datetime import UTC
 from html import escape
+from importlib.resources import files
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -233,6 +235,19 @@ LIBRARY = [
 def test_rank(words: str, found: list[int]) -> None:
     """The title before the text, small errors and endings forgiven, drafts and what says nothing of it left out."""
     assert [one.id for one in rank(words, LIBRARY)] == found
+
+
+@pytest.mark.parametrize(("language", "first"), [("en", "Travel expenses"), ("ru", "Командировочные расходы")])
+def test_the_example_finds_an_article(language: str, first: str) -> None:
+    """What /help gives as an example finds something in the sample company, where newcomers try it."""
+    written = yaml.safe_load((files("workspace_api.server.sample") / "wiki.yaml").read_text("utf-8"))
+    sample = [
+        article(one["id"], one["title"][language], *(b["content"][language] for b in one["content_blocks"]))
+        for one in written["articles"]
+    ]
+    example = Texts(language, UTC).t("travel expenses")
+    assert f"/wiki {example}" in Texts(language, UTC).render("help.html", name="Anna")
+    assert rank(example, sample)[0].title == first
 
 
 def test_rank_reads_what_is_shown_only() -> None:
