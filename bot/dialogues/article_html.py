@@ -34,6 +34,9 @@ PAGE = 3200
 DEEPEST = 4
 """Steps by which a list in a list moves to the right."""
 
+MOST_OPEN = 100
+"""Tags in tags that are looked at; more of them are an accident or an attack."""
+
 LONGEST_LINK = 1000
 """Characters of an address; a longer one would not leave its page room for words."""
 
@@ -86,6 +89,8 @@ class _Telegram(HTMLParser):
 
     def _begin(self, tag: str, name: str, attributes: str = "") -> None:
         """Opens a tag, once: what is bold already needs no second <b>."""
+        if len(self._open) >= MOST_OPEN:
+            return
         if any(name == other for _, other in self._open):
             name = ""
         if name:
@@ -172,7 +177,9 @@ class _Telegram(HTMLParser):
 def to_telegram(source: str) -> str:
     """Any HTML as Telegram's; never raises, never passes unknown markup on."""
     parser = _Telegram()
-    parser.feed(source)
+    # No tag ends after the last ">"; the standard parser would look for its end again and again, for minutes.
+    end = source.rfind(">") + 1
+    parser.feed(source[:end] + source[end:].replace("<", "&lt;"))
     parser.close()
     return parser.result()
 
