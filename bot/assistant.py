@@ -21,11 +21,12 @@ from bot import cards, inbox, people
 from bot.delivery import Delivery
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, COMMANDS, route
-from bot.incoming import Incoming, Left, Said, Tapped, parse
+from bot.incoming import Incoming, Left, Said, Tapped
 from bot.intents import AlreadyUnderWay
 from bot.menu import publish
 from bot.operations import Operations
 from bot.polling import poll
+from bot.updates import parse
 from bot.watch import Watch
 from workspace_api import CallNotSent, CallUnknown, KeyRejected, PermissionDenied, WorkspaceError
 

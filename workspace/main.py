@@ -5,9 +5,11 @@ Exit codes: 0 done, 1 the operation failed, 2 the words were wrong. A traceback 
 
 import argparse
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
+from workspace import settings
 from workspace.commands import COMMANDS
 from workspace.settings import SettingsError
 
@@ -39,6 +41,10 @@ def main(words: Sequence[str] | None = None) -> int:
         code = options.run(options)
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except ExceptionGroup as group:
         # Of several tasks that ended together, the first fault is the cause.
         code = _told(group.exceptions[0], options.debug)
@@ -78,9 +84,14 @@ def _explained(error: Exception) -> tuple[int, str]:
     if name in {"UnknownAutomation", "InvalidAutomation", "UnknownRun"}:
         return WRONG_WORDS, str(error)
     if isinstance(error, ModuleNotFoundError):
-        return FAILED, f"{error.name} is not installed: pip install 'workspace-assistant[all]'"
+        return FAILED, f"{error.name} is not installed: the base install is the client alone; make setup brings all"
     if name == "InvalidToken":
         return FAILED, "Telegram does not accept TELEGRAM_TOKEN: ask @BotFather for the right one"
+    if name == "CallNotSent":
+        return (
+            FAILED,
+            f"{error} at {settings.load().workspace_url}; start it with `workspace serve`, or set WORKSPACE_URL",
+        )
     known = ("workspace_api.", "storage.", "automations.", "bot.", "workspace.")
     if type(error).__module__.startswith(known) or isinstance(error, OSError):
         return FAILED, str(error)

@@ -112,6 +112,8 @@ async def _chain(texts: Texts, directory: Directory, request: Request, viewer: s
         block = blocks.get(number)
         if number not in need:
             mark = "✅" if request.status in {"accept", "paid"} or need else "▫️"
+            if request.status == "reject" and number == request.reject_block_id:
+                mark = "❌"
         else:
             mark = "👉" if number == following and request.status == "progress" else "▫️"
         steps.append({"mark": mark, "position": (block.position or block.name or "") if block else "", "names": names})

@@ -16,11 +16,14 @@ def add_call(subcommands: Subcommands) -> None:
         "call",
         help="one operation against WORKSPACE_URL",
         description="One operation by its name; prints `data` as JSON. Example: workspace call wiki.article.get id=41",
+        epilog="workspace call NAME --help shows the fields of that operation.",
+        add_help=False,
     )
-    command.add_argument("name", metavar="NAME", help="such as finplan.request.list")
+    command.add_argument("-h", "--help", action="store_true", help="this help, or the fields of NAME")
+    command.add_argument("name", metavar="NAME", nargs="?", help="such as finplan.request.list")
     command.add_argument("fields", nargs="*", metavar="field=value", help="lists and maps as JSON")
     command.add_argument("--json", metavar="BODY", help="all fields as one JSON object")
-    command.set_defaults(run=call)
+    command.set_defaults(run=call, usage=command.format_help)
 
 
 def add_openapi(subcommands: Subcommands) -> None:
@@ -30,7 +33,15 @@ def add_openapi(subcommands: Subcommands) -> None:
 
 def call(options: argparse.Namespace) -> int:
     """Sends the call and prints what came; errors go to stderr by way of main."""
+    if options.name is None:
+        if not options.help:
+            raise WrongWords("Say which operation: workspace call NAME [field=value ...]")
+        print(options.usage(), end="")
+        return 0
     operation = find(options.name)
+    if options.help:
+        print(_described(operation))
+        return 0
     made = operation.call(_fields(operation, options.fields, options.json))
     chosen = settings.load()
     with Workspace(chosen.workspace_url, parts.service_key(chosen)) as api:
@@ -47,6 +58,32 @@ def openapi(_options: argparse.Namespace) -> int:
 
     show(document())
     return 0
+
+
+def _described(operation: Operation[Any]) -> str:
+    """An operation in a few lines, from its declaration."""
+    lines = [f"{operation.name}: {operation.summary}", f"effect: {operation.effect}"]
+    for name, field in operation.params.model_fields.items():
+        wire = f" ({field.serialization_alias})" if field.serialization_alias else ""
+        required = ", required" if field.is_required() else ""
+        lines.append(f"  {name}{wire}: {_type_words(field.annotation)}{required}")
+    return "\n".join(lines)
+
+
+def _type_words(annotation: Any) -> str:
+    """A type in the words of the documents."""
+    if get_origin(annotation) is Literal:
+        return " | ".join(str(value) for value in get_args(annotation))
+    members = [_type_words(member) for member in get_args(annotation) if member is not type(None)]
+    if get_origin(annotation) is list:
+        return f"list of {members[0]}"
+    if get_origin(annotation) is dict:
+        return "map"
+    if members:
+        return " | ".join(dict.fromkeys(members))
+    return {"str": "text", "datetime": "date", "Any": "any"}.get(getattr(annotation, "__name__", ""), "") or str(
+        getattr(annotation, "__name__", annotation)
+    )
 
 
 def _fields(operation: Operation[Any], words: list[str], body: str | None) -> dict[str, Any]:

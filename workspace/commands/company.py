@@ -59,7 +59,8 @@ def init(options: argparse.Namespace) -> int:
             load_sample(database, "ru" if (options.sample or chosen.language) == "ru" else "en", today=today)
         elif options.company is not None:
             load_company(database, [options.company], "ru" if chosen.language == "ru" else "en", today)
-    print(f"The workspace is in {chosen.data}. Next: workspace serve")
+    where = chosen.data if chosen.database_url is None else "the database of WORKSPACE_DATABASE_URL"
+    print(f"The workspace is in {where}. Next: workspace serve")
     return 0
 
 

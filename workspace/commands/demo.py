@@ -5,7 +5,9 @@ import asyncio
 import contextlib
 import dataclasses
 import os
+import shutil
 import socket
+import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -60,7 +62,8 @@ async def _demo(chosen: Settings, port: int, chat_port: int, stop: asyncio.Event
     from bot.sandbox import PersonSpec
     from bot.sandbox import serve as serve_telegram
 
-    print("Making the sample company ...", flush=True)
+    if not (chosen.data / "workspace.db").exists():
+        print("Making the sample company ...", flush=True)
     cast = await asyncio.to_thread(_prepare, chosen)
     url, chat = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{chat_port}"
     chosen = dataclasses.replace(chosen, telegram_url=chat, poll_seconds=min(chosen.poll_seconds, 3.0))
@@ -176,6 +179,7 @@ async def _first_export(chosen: Settings, runner: "Runner") -> None:
     written = sorted((chosen.data / "files").rglob("*.json"))
     if report.ok and written:
         print(f"An automation has run: {EXPORT} wrote {written[-1]}", flush=True)
-        print(f"See its steps: WORKSPACE_DATA={chosen.data} workspace automations show {report.run_id}", flush=True)
+        command = "workspace" if shutil.which("workspace") else os.path.relpath(sys.argv[0])
+        print(f"See its steps: WORKSPACE_DATA={chosen.data} {command} automations show {report.run_id}", flush=True)
     else:
         print(f"{EXPORT} failed: {report.message}", flush=True)
