@@ -16,6 +16,7 @@ from workspace_api.server import dispatch
 from workspace_api.server.app import create_app
 from workspace_api.server.handlers import HANDLERS
 from workspace_api.server.json_values import as_list
+from workspace_api.server.keys import revoke_key
 
 LIST = "/finplan/api/request/list"
 SAVE = "/finplan/api/request/save"
@@ -231,6 +232,28 @@ async def test_a_body_that_never_comes_is_given_up(world: World) -> None:
     await app(scope, receive, send)
     assert sent[0]["status"] == 503
     assert json.loads(sent[1]["body"])["error"] == "unavailable"
+
+
+async def test_a_key_that_is_revoked_while_the_body_comes_reads_nothing(world: World) -> None:
+    """Whoever holds a request open gets no answer out of it after the revocation."""
+    key = world.owner().key
+    assert key is not None
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        revoke_key(world.database, key, clock=world.clock)
+        return {"type": "http.request", "body": b"{}", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "POST", "path": LIST, "query_string": b"", "root_path": "",
+        "headers": [(b"api-key", key.encode())],
+    }  # fmt: skip
+    await world.app(scope, receive, send)
+    assert sent[0]["status"] == 401
+    assert json.loads(sent[1]["body"])["status"] == "error"
 
 
 async def test_a_sender_that_hangs_up_harms_nobody(world: World) -> None:

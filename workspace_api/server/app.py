@@ -149,8 +149,10 @@ class Door:
         key = headers.get("api-key")
         if key is None and ("authorization" in headers or "x-token" in headers):
             raise PermissionDenied("permission_denied: the key belongs into the header Api-key.")
-        holder = self._dispatcher.holder(key)
+        self._dispatcher.holder(key)
         body = await self._body(request)
+        # The body may take as long as the deadline, and the key may have been revoked meanwhile.
+        holder = self._dispatcher.holder(key)
         media = headers.get("content-type", "application/json").split(";")[0].strip().lower()
         if body and media != "application/json" and not media.endswith("+json"):
             raise UnsupportedMedia("Send JSON, with Content-type: application/json.")
