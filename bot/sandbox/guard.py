@@ -1,6 +1,7 @@
 """The wall around the server: only the own machine, only the own page, and no script but our own.
 
-A Host header that is not a loopback name is refused (DNS rebinding), and so is what another origin's page sends.
+A Host header that is not a loopback name is refused (DNS rebinding), and so is what another origin's page sends: it
+may link to the page itself, and nothing else.
 Every answer carries a strict Content-Security-Policy.
 """
 
@@ -55,23 +56,24 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = _refusal(Headers(scope=scope))
+        refusal = _refusal(scope["path"], Headers(scope=scope))
         if refusal is not None:
             await PlainTextResponse(refusal, 403)(scope, receive, sealed)
             return
         await self._app(scope, receive, sealed)
 
 
-def _refusal(headers: Headers) -> str | None:
+def _refusal(path: str, headers: Headers) -> str | None:
     host = headers.get("host", "")
     if not is_loopback(urlsplit(f"//{host}").hostname or ""):
         return "Local Telegram answers on this machine only: open it as http://127.0.0.1 or http://localhost."
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != host:
         return "Local Telegram takes nothing from pages of other origins."
-    if (
-        headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
-        and headers.get("sec-fetch-mode") != "navigate"
-    ):
+    # A frame or a link of another page would otherwise call the Bot API, whose methods take GET.
+    is_link_to_page = (
+        path == "/" and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    )
+    if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"} and not is_link_to_page:
         return "Local Telegram takes nothing from pages of other origins."
     return None

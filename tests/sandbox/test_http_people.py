@@ -229,6 +229,10 @@ async def test_questions_that_are_wrong(anna: Person, tg: LocalTelegram, session
         assert (answer.status, (await answer.json())["error"].startswith("Bad Request: body")) == (400, True)
 
 
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+"""What a browser sends when somebody follows a link of another page."""
+
+
 async def test_the_wall(tg: LocalTelegram, session: aiohttp.ClientSession) -> None:
     """Foreign Host headers and foreign origins get nothing, neither on the page nor at the Bot API."""
     own = tg.url.removeprefix("http://")
@@ -242,7 +246,11 @@ async def test_the_wall(tg: LocalTelegram, session: aiohttp.ClientSession) -> No
             ({"Origin": "https://evil.example"}, 403),
             ({"Origin": "null"}, 403),
             ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}, 403),
-            ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 200),
+            (LINK, 200 if path == "/" else 403),
+            ({**LINK, "Sec-Fetch-Site": "same-site"}, 200 if path == "/" else 403),
+            ({**LINK, "Sec-Fetch-Dest": "iframe"}, 403),
+            ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}, 403),
+            ({**LINK, "Sec-Fetch-Site": "none"}, 200),
         ):
             async with session.get(tg.url + path, headers={"Host": own, **headers}) as answer:
                 assert answer.status == status, (path, headers)
