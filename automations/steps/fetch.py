@@ -20,6 +20,8 @@ SECONDS = 30.0
 LARGEST_BYTES = 8 * 1024 * 1024
 MOST_REDIRECTS = 3
 PORTS = {"https": 443, "http": 80}
+CARRIERS = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::/96"))
+"""Networks whose last 32 bits are an IPv4 address: NAT64 (RFC 6052) and the old IPv4-compatible form (RFC 4291)."""
 
 Resolver = Callable[[str, int], Awaitable[str]]
 """Host and port to one address."""
@@ -65,15 +67,26 @@ def _target(url: str, hosts: Collection[str]) -> _Target:
     return _Target(parts.scheme, host, port, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
 
 
+def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether an address is outside. One that carries an IPv4 address (NAT64, 6to4, …) leads to where that one does."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global and not address.is_multicast
+    if address.ipv4_mapped is not None:
+        return is_public(address.ipv4_mapped)
+    carried = [address.sixtofour] if address.sixtofour is not None else []
+    if any(address in network for network in CARRIERS):
+        carried.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
+    return address.is_global and not address.is_multicast and all(map(is_public, carried))
+
+
 async def _address(target: _Target, hosts: Collection[str], resolver: Resolver) -> str:
     try:
         found = await resolver(target.host, target.port)
     except OSError:
         raise NotFetched(f"{target.host} cannot be resolved") from None
     address = ipaddress.ip_address(found.partition("%")[0])
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
     literal = target.host.strip("[]") == str(address) and f"{target.host}:{target.port}" in hosts
-    if not (mapped or address).is_global and not literal:
+    if not is_public(address) and not literal:
         raise NotFetched(f"{target.host} resolves to {address}, which is no public address")
     return str(address)
 

@@ -1,6 +1,7 @@
 """The one door to other hosts: the list, pinned addresses, redirects, limits."""
 
 import asyncio
+import ipaddress
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -80,7 +81,24 @@ async def test_what_is_not_on_the_list_is_not_asked(url: str, told: str) -> None
 
 @pytest.mark.parametrize(
     "address",
-    ["127.0.0.1", "10.0.0.5", "169.254.169.254", "192.168.1.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "0.0.0.0"],
+    [
+        "127.0.0.1",
+        "10.0.0.5",
+        "169.254.169.254",
+        "192.168.1.1",
+        "::1",
+        "fe80::1%eth0",
+        "::ffff:10.0.0.1",
+        "0.0.0.0",
+        "64:ff9b::7f00:1",
+        "64:ff9b::a9fe:a9fe",
+        "2002:7f00:1::",
+        "2002:a00:5::1",
+        "::7f00:1",
+        "::a00:5",
+        "224.0.0.1",
+        "ff0e::1",
+    ],  # fmt: skip
 )
 async def test_a_listed_name_at_a_private_address_is_refused(address: str) -> None:
     """A name may be on the list while its address leads inside."""
@@ -90,6 +108,12 @@ async def test_a_listed_name_at_a_private_address_is_refused(address: str) -> No
 
     with pytest.raises(NotFetched, match="no public address"):
         await fetch.fetch("http://bank.example/", {"bank.example"}, resolver=resolver)
+
+
+@pytest.mark.parametrize("address", ["64:ff9b::808:808", "2002:808:808::1", "2a00:1450::1", "8.8.8.8"])
+def test_public_addresses_are_public(address: str) -> None:
+    """Those that carry a public IPv4 address too."""
+    assert fetch.is_public(ipaddress.ip_address(address))
 
 
 async def test_a_name_for_loopback_needs_the_address_itself() -> None:
