@@ -285,6 +285,46 @@ async def test_a_filter_that_means_nothing_is_refused(world: World, condition: A
     assert "filter[1]" in refusal.sentence
 
 
+DAYS = [f"20{year}-{month:02}-{day:02}" for year in range(10, 20) for month in range(1, 11) for day in range(1, 11)]
+
+
+async def test_a_filter_may_be_as_large_as_it_may(world: World) -> None:
+    """At the limits it is answered, dates and texts included, whatever SQLite takes in one statement."""
+    owner = world.owner()
+    everything = await owner.call(LIST, type="out")
+    for filters in (
+        [{"sum": list(range(1000))}],
+        [{"field": "report_date", "operator": "in", "value": DAYS}],
+        [{"field": "report_date", "operator": "not_in", "value": [*DAYS[:999], everything[0]["report_date"]]}],
+        [{"sum": 1}] * 100,
+        [{"field": "sum", "value": list(range(10))}] * 100,
+        [dict.fromkeys(("id", "sum", "cashbox_id", "category_id", "project_id"), 1)] * 20,
+        [{"field": "description", "operator": "contains", "value": "x_" * 100}] * 100,
+    ):
+        assert all(row in everything for row in await owner.call(LIST, type="out", filter=filters))
+
+
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        ([{"sum": 1}] * 101, "more than 100 conditions"),
+        ([{"sum": 1}] * 5000, "more than 100 conditions"),
+        ([{}] * 101, "more than 100 conditions"),
+        ([{"sum": 1, "id": 1, "cashbox_id": 1}] * 40, "more than 100 conditions"),
+        ([{"field": "report_date", "operator": "in", "value": DAYS * 3}], "more than 1000 values"),
+        ([{"sum": list(range(501))}] * 2, "more than 1000 values"),
+        ([{"field": "description", "operator": "contains", "value": "x" * 201}], "at most 200 characters"),
+        ([{"field": "description", "operator": "contains", "value": "x" * 60_000}], "at most 200 characters"),
+    ],
+    ids=range(8),
+)
+async def test_a_filter_that_is_too_large_is_refused(world: World, filters: list[Any], told: str) -> None:
+    """With the limit in the sentence, not with a fault of the database."""
+    refusal = await world.owner().refused(LIST, type="out", filter=filters)
+    assert (refusal.status, refusal.code) == (400, "invalid_request")
+    assert told in refusal.sentence
+
+
 @pytest.mark.parametrize(("grouping", "length"), [("day", 10), ("week", 10), ("month", 7), ("year", 4)])
 async def test_groups_add_up(world: World, grouping: str, length: int) -> None:
     """One transaction for each period and cashbox, newest first; nothing is lost or counted twice."""

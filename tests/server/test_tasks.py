@@ -268,3 +268,12 @@ async def test_the_filter(world: World) -> None:
     assert {each["status_key"] for each in new} == {"new"}
     assert (await anna.refused(LIST, filter={"start_date": ["2026-12-01"]})).status == 400
     assert (await anna.refused(LIST, filter={"colour": "red"})).status == 400
+    many = list(range(1, 1001))
+    assert len(await anna.call(LIST, filter={"id": many})) == len(everything)
+    too_large: list[dict[str, Any]] = [
+        {"id": [*many, 1001]}, {"id": many, "parent_id": [1]}, {"search": "x" * 1001}, {"path": "1/" * 501},
+        {"relations": [{"type": "none"}] * 1001}, {"integration_data": {str(number): number for number in range(1001)}},
+    ]  # fmt: skip
+    for condition in too_large:
+        refusal = await anna.refused(LIST, filter=condition)
+        assert (refusal.status, "more than 1000" in refusal.sentence) == (400, True)

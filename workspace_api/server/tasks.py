@@ -37,6 +37,8 @@ def get(tx: Tx, viewer: Viewer, params: GetTask) -> Row:
 
 def list_tasks(tx: Tx, viewer: Viewer, params: ListTasks) -> list[Row]:
     """The tasks that the viewer may see and the filter lets through, the newest first."""
+    if params.filter is not None and rules.is_too_large(params.filter):
+        raise InvalidRequest(f"filter holds more than {rules.MOST_WANTED} values or characters: ask in several calls.")
     found = around(tx)
     listed: list[Row] = []
     for row in tx.rows(select(tasks).order_by(tasks.c.id.desc())):

@@ -5,9 +5,10 @@ An element of `filter` is `{"field": …, "operator": …, "value": …}` or a m
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, and_, func, literal, not_, or_, select
+from sqlalchemy import Column, ColumnElement, and_, func, not_, or_, select
 
 from workspace_api.server.errors import InvalidRequest
 from workspace_api.server.json_values import as_id, as_list, as_map
@@ -39,6 +40,11 @@ _COMPARE: Mapping[str, Callable[[Any, Any], ColumnElement[bool]]] = {
 _SIGNS = {"=": "eq", "==": "eq", "!=": "ne", "<>": "ne", ">": "gt", ">=": "gte", "<": "lt", "<=": "lte"}
 OPERATORS = (*_COMPARE, "in", "not_in", "between", "contains")
 
+MOST_CONDITIONS = 100
+MOST_VALUES = 1000
+LONGEST_SEARCH = 200
+"""Characters of `contains`. All three stay far below what a statement of SQLite takes."""
+
 
 def list_rows(
     tx: Tx, kind: str, cashbox_ids: Sequence[int] | None, conditions: Sequence[Any], group_by: str | None
@@ -48,6 +54,7 @@ def list_rows(
     if cashbox_ids is not None:
         columns = (Table.cashbox_id_charge, Table.cashbox_id_topup) if kind == "move" else (Table.cashbox_id,)
         query = query.where(or_(*(column.in_(cashbox_ids) for column in columns)))
+    _check_size(conditions)
     for place, condition in enumerate(conditions):
         query = query.where(_condition(condition, f"filter[{place}]"))
     rows = tx.rows(query.order_by(Table.report_date.desc(), Table.id.desc()))
@@ -98,6 +105,18 @@ def _empty_group(row: Row, start: str, grouping: str) -> Row:
     return empty
 
 
+def _check_size(conditions: Sequence[Any]) -> None:
+    """Refuses a filter of more comparisons and values, in all of its elements, than a statement can hold."""
+    compared = [
+        [members.get("value")] if "field" in members else list(members.values())
+        for members in (as_map(element) or {} for element in conditions)
+    ]
+    if max(len(conditions), sum(map(len, compared))) > MOST_CONDITIONS:
+        raise InvalidRequest(f"filter holds more than {MOST_CONDITIONS} conditions: ask in several calls.")
+    if sum(len(as_list(value) or ()) for value in chain.from_iterable(compared)) > MOST_VALUES:
+        raise InvalidRequest(f"filter holds more than {MOST_VALUES} values: ask in several calls.")
+
+
 def _condition(element: Any, place: str) -> ColumnElement[bool]:
     members = as_map(element)
     if not members:
@@ -123,7 +142,7 @@ def _compared(name: Any, operator: Any, value: Any, place: str) -> ColumnElement
         raise InvalidRequest(f"{place}: there is no operator {operator[:20]!r}; there are {', '.join(OPERATORS)}.")
     if operator in {"in", "not_in"}:
         several = [_value(name, item, place) for item in _list(value, operator, place)]
-        any_of = or_(*(_equal(name, column, item) for item in several)) if name in DATES else column.in_(several)
+        any_of = _any_moment(column, several) if name in DATES else column.in_(several)
         return any_of if operator == "in" else or_(not_(any_of), column.is_(None))
     if operator == "between":
         ends = _list(value, operator, place)
@@ -134,6 +153,8 @@ def _compared(name: Any, operator: Any, value: Any, place: str) -> ColumnElement
     if operator == "contains":
         if name not in TEXTS or not isinstance(value, str):
             raise InvalidRequest(f"{place}: contains looks for a text in {' or '.join(TEXTS)}.")
+        if len(value) > LONGEST_SEARCH:
+            raise InvalidRequest(f"{place}: contains takes at most {LONGEST_SEARCH} characters.")
         return column.icontains(value, autoescape=True)
     if value is None:
         return column.is_(None) if operator == "eq" else column.is_not(None)
@@ -143,10 +164,13 @@ def _compared(name: Any, operator: Any, value: Any, place: str) -> ColumnElement
 
 
 def _equal(name: str, column: Column[Any], value: Any) -> ColumnElement[bool]:
-    """A bare date equals every moment of its day."""
-    if name in DATES and str(value).endswith("00:00:00"):
-        return func.substr(column, 1, 10) == literal(str(value)[:10])
-    return and_(column == value)
+    return _any_moment(column, [value]) if name in DATES else and_(column == value)
+
+
+def _any_moment(column: Column[Any], moments: Sequence[str]) -> ColumnElement[bool]:
+    """One of these moments; a bare date equals every moment of its day."""
+    days = [moment[:10] for moment in moments if moment.endswith("00:00:00")]
+    return or_(func.substr(column, 1, 10).in_(days), column.in_(moments))
 
 
 def _list(value: Any, operator: str, place: str) -> list[Any]:

@@ -10,6 +10,9 @@ from workspace_api.server.moments import stored
 from workspace_api.server.rules.access import Viewer
 from workspace_api.server.rules.structure import Structure
 
+MOST_WANTED = 1000
+"""Values of a filter in all, and characters of its texts."""
+
 DONE = "finished"
 """The status key whose column and the done flag go together."""
 
@@ -69,6 +72,12 @@ def passes(task: Task, wanted: TaskFilter, plan_dates: Sequence[str]) -> bool:
         if value is not None and not _CONDITIONS.get(name, _any_of(name))(task, value, plan_dates):
             return False
     return True
+
+
+def is_too_large(wanted: TaskFilter) -> bool:
+    """Whether comparing every task with all of the filter's values would hold the others up."""
+    values = (getattr(wanted, name) for name in wanted.model_fields_set)
+    return sum(len(value) for value in values if isinstance(value, (str, list, dict))) > MOST_WANTED
 
 
 Condition = Callable[[Task, Any, Sequence[str]], bool]
