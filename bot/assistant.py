@@ -194,9 +194,7 @@ class Assistant:
         except Exception:
             incident = secrets.token_hex(3)
             log.exception("incident %s", incident)
-            words = turn.t(
-                "Something went wrong here. Nothing was changed. Tell your administrator: incident %(id)s.", id=incident
-            )
+            words = turn.t("Something went wrong here. Tell your administrator: incident %(id)s.", id=incident)
             return self._told(incoming, words)
         return turn
 

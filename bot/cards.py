@@ -136,7 +136,7 @@ def _button(connection: Connection, card: Card, button: Button, now: float) -> d
         "created_at": now,
     }
     connection.execute(insert(handles).values(**row))
-    shown = {"text": button.label, "callback_data": handle}
+    shown = {"text": button.label.strip() or "…", "callback_data": handle}
     return shown | ({"style": button.style} if button.style else {})
 
 

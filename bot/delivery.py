@@ -131,6 +131,10 @@ class Delivery:
             return False
         except TelegramError as refusal:
             await self._drop(row, refusal.message)
+        except (OSError, ValueError) as fault:
+            # A file that is gone, a text that cannot be sent: the chat goes on without it.
+            log.error("row %s (%s) cannot be sent: %s", row.id, row.kind, type(fault).__name__)
+            await self._drop(row, type(fault).__name__)
         return True
 
     async def _send(self, row: Due) -> None:

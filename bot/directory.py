@@ -68,8 +68,10 @@ class Directory:
         """Who holds which block."""
         return await self._keep("workers", self._service.orgschema.worker.list_active)
 
-    async def blocks_of(self, user_id: str) -> list[int]:
-        """The blocks a person holds, the primary one first."""
+    async def blocks_of(self, user_id: str, *, fresh: bool = False) -> list[int]:
+        """The blocks a person holds, the primary one first; `fresh` for a decision."""
+        if fresh:
+            self._kept.pop("workers", None)
         mine = [worker for worker in await self.workers() if worker.user_id == user_id and not worker.is_deleted]
         mine.sort(key=lambda worker: not worker.is_primary)
         return [worker.block_id for worker in mine if worker.block_id is not None]

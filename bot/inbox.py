@@ -49,10 +49,9 @@ def load(connection: Connection, update_id: int) -> dict[str, Any] | None:
     return None if payload is None else json.loads(payload)
 
 
-def done(connection: Connection, update_id: int, *, payload: str | None = None) -> None:
-    """Marks an update as handled; `payload` replaces what is kept of it (a pasted secret is scrubbed so)."""
-    values: dict[str, Any] = {"state": "done"} | ({"payload": payload} if payload is not None else {})
-    connection.execute(update(inbox).where(inbox.c.update_id == update_id).values(**values))
+def done(connection: Connection, update_id: int) -> None:
+    """Marks an update as handled. What it said is forgotten with that: it may hold a code or a pasted secret."""
+    connection.execute(update(inbox).where(inbox.c.update_id == update_id).values(state="done", payload="{}"))
 
 
 def park(connection: Connection, update_id: int, note: str) -> None:

@@ -136,7 +136,10 @@ def put_off(connection: Connection, intent_id: str, now: float, until: float) ->
     here = intents.c.id == intent_id
     sending = update(intents).where(here, intents.c.state == "sending")
     connection.execute(sending.values(state="unknown", updated_at=now))
-    connection.execute(update(intents).where(here, intents.c.state.in_(("open", "unknown"))).values(due_at=until))
+    waiting = intents.c.state.in_(("open", "unknown"))
+    connection.execute(update(intents).where(here, waiting).values(due_at=until, checks=intents.c.checks + 1))
+    ended = update(intents).where(here, waiting, intents.c.checks >= len(CHECKS))
+    connection.execute(ended.values(state="not_seen", note="given up after faults of ours"))
 
 
 def due(connection: Connection, now: float) -> list[Intent]:

@@ -12,6 +12,21 @@ from sqlalchemy import Connection
 from bot import outbox, people
 from storage import Database
 
+LIMIT, CAPTION = 3500, 900
+"""Characters of one message and of one caption: below Telegram's limits by what escaping adds."""
+
+
+def pieces(text: str, first: int) -> list[str]:
+    """The text in parts, cut at a line's or a word's end; the first as long as `first` allows."""
+    parts: list[str] = []
+    rest, limit = text.strip(), first
+    while len(rest) > limit:
+        cut = max(rest.rfind("\n", 1, limit), rest.rfind(" ", limit // 2, limit))
+        cut = cut if cut > 0 else limit
+        parts.append(rest[:cut].rstrip())
+        rest, limit = rest[cut:].lstrip(), LIMIT
+    return [*parts, rest] if rest or not parts else parts
+
 
 class OutboxMessenger:
     """Stores messages for delivery; a second one of the same key is not stored again."""
@@ -25,12 +40,21 @@ class OutboxMessenger:
         self._wake = wake
 
     async def say(self, to: str, text: str, *, file: Path | None = None, key: str) -> None:
-        """Plain text, escaped here. Raises ValueError where `to` is nobody."""
+        """Plain text, escaped here; a long one is several messages. Raises ValueError where `to` is nobody.
+
+        With a file the text is its caption, as far as a caption goes.
+        """
+        if not text.strip() and file is None:
+            raise ValueError("there is no text to say")
         chats = [self._chat(name.strip()) for name in self._names(to)]
+        parts = pieces(text, CAPTION if file is not None else LIMIT)
 
         def store(connection: Connection) -> None:
             for chat in chats:
-                outbox.say(connection, chat, escape(text, quote=False), self._clock(), once=f"{key}:{chat}", file=file)
+                for place, part in enumerate(parts):
+                    once = f"{key}:{chat}:{place}"
+                    here = file if place == 0 else None
+                    outbox.say(connection, chat, escape(part, quote=False), self._clock(), once=once, file=here)
 
         await self._db.write(store)
         self._wake()
@@ -43,10 +67,10 @@ class OutboxMessenger:
         return self._ops.split(",")
 
     def _chat(self, name: str) -> int:
-        if name.lstrip("-").isdigit():
-            return int(name)
         with self._db.read() as connection:
             person = people.find_user(connection, name)
+        if person is None and name.lstrip("-").isdigit():
+            return int(name)
         if person is None:
             raise ValueError(f"{name} is not linked in chat: invite them with `workspace invite {name}`")
         return person.telegram_id

@@ -20,11 +20,16 @@ from sqlalchemy import Connection
 
 from bot import cards, intents, people
 from bot.cards import View
-from bot.desk import Desk, Dialogue, Turn
+from bot.desk import Desk, Dialogue, Refusal, Turn
 from bot.intents import CHECKS, Intent, Settled, State
+from bot.vault import VaultError
 from workspace_api import Done, NotSent, Refused, Unknown, WorkspaceError, find
 
 log = logging.getLogger("bot.operations")
+
+
+STALE = 600.0
+"""Seconds after which a call that was asked for and never made is not made any more."""
 
 RECHECK = 0.5
 """Seconds between two looks at the table where nothing wakes the loop earlier."""
@@ -87,11 +92,26 @@ class Operations:
         with self._desk.db.read() as connection:
             person = people.find(connection, intent.telegram_id)
         api = None if person is None else self._desk.api(person)
-        if api is None:
-            await self._settle(intent, "refused", Settled("refused", "you are not linked any more"))
+        words = self._desk.texts(self._desk.house.language if person is None else person.language)
+        if api is None or person is None or person.user_id != intent.user_id:
+            # Whoever is linked now did not ask for this.
+            await self._settle(
+                intent,
+                "refused",
+                Settled("refused", words.t("You were unlinked before it was sent. Nothing was done.")),
+                "not linked any more",
+            )
+            return
+        if self._desk.now() - intent.created_at > STALE:
+            await self._settle(
+                intent,
+                "refused",
+                Settled("refused", words.t("It could not be sent in time. Nothing was done; do it again.")),
+                "too late",
+            )
             return
         call = find(intent.operation).call(intent.body)
-        if not await self._move(intent, "sending"):
+        if not await self._begin(intent):
             return
         outcome = await api.with_options(idempotency_key=intent.id).attempt_raw(call)
         if isinstance(outcome, Done):
@@ -104,6 +124,14 @@ class Operations:
         else:
             await self._unknown(intent, outcome)
 
+    async def _begin(self, intent: Intent) -> bool:
+        """Commits "sending"; false where another process has begun."""
+        now = self._desk.now()
+        begun: tuple[State, ...] = ("sending", "unknown", "done", "refused", "not_seen")
+        return await self._desk.db.write(
+            lambda connection: intents.move(connection, intent.id, "sending", now, unless=begun)
+        )
+
     async def _unknown(self, intent: Intent, outcome: Unknown) -> None:
         log.warning("intent %s (%s): outcome unknown: %s", intent.id, intent.operation, outcome.reason)
         due_at = self._desk.now() + CHECKS[0]
@@ -112,13 +140,13 @@ class Operations:
     async def _read_back(self, intent: Intent) -> None:
         with self._desk.db.read() as connection:
             person = people.find(connection, intent.telegram_id)
-        if person is None:
+        if person is None or person.user_id != intent.user_id:
             await self._move(intent, "not_seen")
             return
         turn = self._turn(person)
         try:
             verdict = await self._dialogues[intent.dialogue].read_back(turn, intent)
-        except WorkspaceError as error:
+        except (WorkspaceError, Refusal, VaultError) as error:
             log.warning("intent %s cannot be read back yet: %s", intent.id, error)
             verdict = intents.Verdict(None)
         if verdict.seen:
@@ -152,8 +180,14 @@ class Operations:
                 turn.chat_id = card.chat_id
                 try:
                     await self._dialogues[intent.dialogue].settled(turn, card, intent, settled)
-                except WorkspaceError as error:
+                except (WorkspaceError, Refusal, VaultError) as error:
                     log.warning("intent %s is %s; its card cannot be shown afresh: %s", intent.id, to, error)
+                    turn = self._turn(person) if person is not None else turn
+                    turn.show(card, View(escape(in_words(turn, settled))))
+                except Exception:
+                    # Whatever is wrong with the card: what became of the call must not be lost with it.
+                    log.exception("intent %s is %s; its card cannot be shown", intent.id, to)
+                    turn = self._turn(person) if person is not None else turn
                     turn.show(card, View(escape(in_words(turn, settled))))
 
             def commit(connection: Connection) -> None:

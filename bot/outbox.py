@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
 from bot.tables import outbox
+
+AT_ONCE = 20
+"""Messages of one chat that are looked at in one round."""
 
 ANSWER_LIFETIME = 30.0
 """Seconds after which answering a tap is of no use any more."""
@@ -37,7 +40,7 @@ def _put(connection: Connection, chat_id: int, kind: str, payload: dict[str, Any
 
 def card(connection: Connection, chat_id: int, card_id: int, text: str, keyboard: list[Any], now: float) -> None:
     """Queues the present look of a card, in place of an older one that is still queued."""
-    connection.execute(delete(outbox).where(outbox.c.card_id == card_id, outbox.c.state == "due", outbox.c.tries == 0))
+    connection.execute(delete(outbox).where(outbox.c.card_id == card_id, outbox.c.state == "due"))
     _put(connection, chat_id, "card", {"text": text, "keyboard": keyboard}, now, card_id=card_id)
 
 
@@ -58,8 +61,25 @@ def answer(connection: Connection, chat_id: int, query_id: str, text: str, alert
 
 def due(connection: Connection, now: float) -> list[Due]:
     """What is to go out now, oldest first."""
+    place = func.row_number().over(partition_by=(outbox.c.chat_id, outbox.c.kind == "answer"), order_by=outbox.c.id)
+    ranked = select(outbox, place.label("place")).where(outbox.c.state == "due").subquery()
+    earlier = outbox.alias("earlier")
+    # Nothing overtakes an earlier message of its chat that waits; one chat's flood leaves room for the others.
+    held = (
+        select(earlier.c.id)
+        .where(
+            earlier.c.chat_id == ranked.c.chat_id,
+            earlier.c.state == "due",
+            earlier.c.kind != "answer",
+            earlier.c.id < ranked.c.id,
+            earlier.c.due_at > now,
+        )
+        .exists()
+    )
     rows = connection.execute(
-        select(outbox).where(outbox.c.state == "due", outbox.c.due_at <= now).order_by(outbox.c.id).limit(500)
+        select(ranked)
+        .where(ranked.c.due_at <= now, ranked.c.place <= AT_ONCE, or_(ranked.c.kind == "answer", ~held))
+        .order_by(ranked.c.id)
     )
     return [
         Due(row.id, row.chat_id, row.kind, row.card_id, json.loads(row.payload), row.tries, row.created_at)

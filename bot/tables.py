@@ -55,6 +55,7 @@ cards = Table(
     Column("updated_at", Float, nullable=False),
     Index("cards_by_subject", "dialogue", "live", "subject"),
     Index("cards_by_message", "chat_id", "message_id"),
+    sqlite_autoincrement=True,
 )
 
 handles = Table(
@@ -121,6 +122,8 @@ outbox = Table(
     Column("note", Text),
     Column("created_at", Float, nullable=False),
     Index("outbox_by_state", "state", "chat_id", "id"),
+    # An id of a replaced row must never come again: the row that is being sent would finish the new one.
+    sqlite_autoincrement=True,
 )
 
 waiting = Table(

@@ -10,7 +10,7 @@ What waited for a person when they were linked is known, not new: it is noted th
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 
@@ -25,6 +25,7 @@ from bot.dialogues.requests import Requests, under_way
 from bot.people import FIRST, Person
 from bot.periods import requests_of
 from bot.tables import waiting
+from bot.vault import VaultError
 from workspace_api import WorkspaceError
 from workspace_api.contract.finplan import Request
 
@@ -92,11 +93,18 @@ class Watch:
         }
         for person in linked:
             if not person.blocked and person.sealed_key is not None:
-                await self._person(person, found)
+                await self._apart(person.user_id, self._person(person, found))
         for card in shown:
             request = found.get(int(card.state["request"]))
             if request is not None and standing(request) != card.state["standing"]:
-                await self._changed(card.id, request)
+                await self._apart(f"card {card.id}", self._changed(card.id, request))
+
+    async def _apart(self, whose: str, work: Coroutine[None, None, None]) -> None:
+        """One person's revoked key or ended access must not stop the polling of everybody else."""
+        try:
+            await work
+        except (WorkspaceError, Refusal, VaultError) as error:
+            log.warning("%s is passed over in this poll: %s", whose, error)
 
     def _turn(self, person: Person) -> Turn:
         return Turn(self._desk, person.telegram_id, person.telegram_id, self._desk.texts(person.language), person)
@@ -143,7 +151,7 @@ class Watch:
 
     async def _push(self, turn: Turn, request: Request) -> None:
         head = turn.texts.html("🔔 <b>%(words)s</b>", words=turn.t("This waits for your decision"))
-        await self._requests.show(turn, turn.new_card("requests", live=True), request, head=head)
+        await self._requests.show(turn, turn.new_card("requests", live=True, browsing=True), request, head=head)
 
     async def _changed(self, card_id: int, request: Request) -> None:
         """A card whose request has moved on is shown anew, unless its person is just deciding."""

@@ -7,6 +7,7 @@ import argparse
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 
 from workspace import settings
@@ -55,7 +56,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _told(error: Exception, debug: bool) -> int:
     if debug:
-        raise error
+        from workspace.redaction import clean
+
+        print(clean("".join(traceback.format_exception(error))), file=sys.stderr)
+        return FAILED
     if isinstance(error, ExceptionGroup):
         return _told(error.exceptions[0], debug)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - isinstance leaves the group's type open
     code, sentence = _explained(error)

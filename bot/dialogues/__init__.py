@@ -6,6 +6,7 @@
 from collections.abc import Mapping
 
 from bot import cards
+from bot.cards import View
 from bot.desk import Dialogue, Turn
 from bot.dialogues.expenses import Expenses
 from bot.dialogues.requests import Requests
@@ -46,7 +47,7 @@ async def route(turn: Turn, said: Said) -> None:
         elif dialogue is None:
             turn.say(turn.texts.html("I do not know %(command)s. /help shows what I can do.", command=f"/{command}"))
         else:
-            turn.change(lambda connection: cards.forget_question(connection, turn.telegram_id))
+            await _close_question(turn)
             await dialogue.command(turn, command, words.strip())
         return
     if turn.person is None:
@@ -59,3 +60,16 @@ async def route(turn: Turn, said: Said) -> None:
         await BY_NAME[card.dialogue].answered(turn, card, question, text)
     elif not await _expenses.free_text(turn, text):
         turn.say(turn.t("I did not find a sum in this. Write for example “450 taxi”, or see /help."))
+
+
+async def _close_question(turn: Turn) -> None:
+    """A command ends what was being asked: a request's card is shown whole again, a draft is closed."""
+    with turn.desk.db.read() as connection:
+        awaited = cards.expected(connection, turn.telegram_id)
+    if awaited is None:
+        return
+    card, _ = awaited
+    if card.dialogue == "requests":
+        await BY_NAME[card.dialogue].refresh(turn, card)
+    else:
+        turn.show(card, View(turn.t("Cancelled; nothing was saved.")))

@@ -5,6 +5,7 @@ The draft lives in the card's state, so a restart loses nothing. The likeliest a
 Cancel come last.
 """
 
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -48,7 +49,7 @@ class Expenses:
             turn.say(_whole_units(turn, entry.amount))
             return True
         state: dict[str, Any] = {"amount": amount, "description": short(entry.words, 500), "guided": False}
-        if entry.currency is not None and entry.currency in currencies:
+        if entry.currency is not None:
             state["currency"] = entry.currency
         if entry.day is not None:
             state["day"] = entry.day.isoformat()
@@ -194,15 +195,23 @@ class Expenses:
             await self._ask_again(turn, card, _whole_units(turn, entry.amount))
             return
         changes: dict[str, Any] = {"amount": amount}
-        if entry.currency in currencies and "cashbox" not in card.state:
+        if entry.currency is not None:
+            if not await _cashboxes(turn, {"currency": entry.currency}):
+                await self._ask_again(turn, card, turn.t("You have no cashbox in %(code)s.", code=entry.currency))
+                return
             changes["currency"] = entry.currency
+            boxes = await _cashboxes(turn, changes)
+            # Another currency than the chosen cashbox has: the cashbox is asked for again.
+            if card.state.get("cashbox") not in boxes:
+                card = _without(card, "cashbox")
         if entry.words and "description" not in card.state:
             changes["description"] = short(entry.words, 500)
         await self._go_on(turn, card.with_state(**changes))
 
     async def _ask_again(self, turn: Turn, card: Card, words: str) -> None:
-        text = await self._text(turn, card, words)
-        turn.show(card, View(text, ((Button(turn.t("Cancel"), "cancel"),),)), expect="amount")
+        complete = all(name in card.state for name in FIELDS)
+        last = Button(turn.t("‹ Back"), "draft") if complete else Button(turn.t("Cancel"), "cancel")
+        turn.show(card, View(await self._text(turn, card, words), ((last,),)), expect="amount")
 
     async def _save(self, turn: Turn, card: Card) -> None:
         await turn.still_works_here()
@@ -263,12 +272,8 @@ class Expenses:
                 choices.note(turn, kind, state[kind])
             await self._saved(turn, card.with_state(transaction=settled.data["id"]))
         elif settled.kind == "done":
-            state = {name: value for name, value in card.state.items() if name != "transaction"}
             head = turn.texts.html("↩️ <b>%(undone)s</b>", undone=turn.t("Undone. You can change it and save it again."))
-            draft = Card(
-                card.telegram_id, card.chat_id, self.name, state, None, False, card.id, card.version, card.message_id
-            )
-            await self._draft(turn, draft, head)
+            await self._draft(turn, _without(card, "transaction"), head)
         else:
             words = (
                 turn.t("The workspace refused: %(why)s", why=settled.message)
@@ -301,6 +306,11 @@ class Expenses:
             and t.creation_date.timestamp() >= intent.created_at - 5
         ]
         return Verdict(len(twins) == 1, {"id": twins[0].id} if len(twins) == 1 else None)
+
+
+def _without(card: Card, field: str) -> Card:
+    """The card without one member of its state."""
+    return replace(card, state={name: value for name, value in card.state.items() if name != field})
 
 
 async def _categories(turn: Turn) -> dict[int, TransactionCategory]:

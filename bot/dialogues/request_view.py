@@ -47,7 +47,7 @@ def decisions(request: Request, blocks: list[int]) -> dict[str, Decision]:
 
 
 def _mine(candidates: list[int], blocks: list[int]) -> int | None:
-    return next((block for block in candidates if block in blocks), blocks[0] if blocks else None)
+    return next((block for block in candidates if block in blocks), None)
 
 
 def waits_for_viewer(request: Request) -> bool:

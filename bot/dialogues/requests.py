@@ -9,6 +9,7 @@ shown is shown first. watch.py pushes new cards and edits those that were decide
 from collections.abc import Iterable
 from typing import Any
 
+from bot import people
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Refusal, Turn
 from bot.dialogues.request_view import body, buttons, decisions, last_event, standing, waits_for_viewer
@@ -74,6 +75,8 @@ class Requests:
         }
         blocks = await turn.desk.directory.blocks_of(person.user_id)
         rows = buttons(turn.texts, decisions(request, blocks))
+        if head is None and request.status != "progress":
+            head = await self._what_happened(turn, request)
         ids = [other.id for other in waiting]
         count = ""
         if request.id in ids and len(ids) > 1:
@@ -132,8 +135,13 @@ class Requests:
         )
         skip = (Button(turn.t("Without a note"), action, {"sure": True}),) if action == "progress" else ()
         rows = (skip, (Button(turn.t("‹ Back"), "back"),))
-        head = turn.texts.html("<b>%(question)s</b>", question=question)
-        text = await body(turn.texts, turn.desk.directory, request, turn.known().user_id, head)
+        currency = (await turn.desk.directory.currencies()).get(request.currency_code or "")
+        text = turn.texts.html(
+            "<b>%(name)s</b>\n💰 %(money)s\n\n<b>%(question)s</b>",
+            name=request.name or "",
+            money=turn.texts.money(request.sum, currency, request.currency_code),
+            question=question,
+        )
         turn.show(card, View(text, rows), expect=action)
 
     async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
@@ -146,7 +154,7 @@ class Requests:
         if request is None:
             return
         person = turn.known()
-        blocks = await turn.desk.directory.blocks_of(person.user_id)
+        blocks = await turn.desk.directory.blocks_of(person.user_id, fresh=True)
         possible = decisions(request, blocks)
         if review_type not in possible:
             who, what, when = await last_event(turn.texts, turn.desk.directory, request)
@@ -207,7 +215,7 @@ class Requests:
         if request is None:
             return
         if settled.kind == "done":
-            head = await self._confirmed(turn, request, review_type)
+            head = await self._confirmed(turn, request, review_type, intent.before["standing"]["history"])
         elif settled.kind == "refused":
             head = turn.texts.html(
                 "⛔ <b>%(words)s</b>", words=turn.t("The workspace refused: %(why)s", why=settled.message)
@@ -218,17 +226,17 @@ class Requests:
             )
         await self.show(turn, card, request, head=head, waiting=await self._waiting_if_browsing(turn, card))
 
-    async def _confirmed(self, turn: Turn, request: Request, review_type: str) -> str:
+    async def _confirmed(self, turn: Turn, request: Request, review_type: str, before: int) -> str:
         """The outcome with who and when, as the workspace's own history tells it."""
         person = turn.known()
-        history = request.history or []
-        mine = next((entry for entry in reversed(history) if entry.type == review_type), None)
-        if mine is not None and mine.author_id not in {None, person.user_id}:
+        news = [entry for entry in (request.history or [])[before:] if entry.type == review_type]
+        mine = next((entry for entry in news if entry.author_id == person.user_id), None)
+        if mine is not None and not person.key_proved:
+            turn.change(lambda connection: people.mark(connection, person.telegram_id, key_proved=True))
+        if news and mine is None and not person.key_proved:
             # The key acts for somebody else: it must not be used for decisions again (safety).
-            from bot import people
-
             turn.change(lambda connection: people.mark(connection, person.telegram_id, sealed_key=None))
-            who = await turn.desk.directory.name(mine.author_id)
+            who = await turn.desk.directory.name(news[0].author_id)
             words = turn.t(
                 "The workspace noted this under the name of %(who)s. "
                 "Your key is not your own: ask for a new invitation.",
@@ -248,14 +256,21 @@ class Requests:
         if request is None:
             return Verdict(None)
         news = (request.history or [])[intent.before["standing"]["history"] :]
-        mine = [e for e in news if e.type == intent.before["review"] and e.author_id == intent.user_id]
-        return Verdict(bool(mine))
+        same = [e for e in news if e.type == intent.before["review"]]
+        if not turn.known().key_proved and any(e.author_block_id == intent.body.get("blockId") for e in same):
+            # Done in this block's name, perhaps under a wrong name: `settled` looks whose key that was.
+            return Verdict(True)
+        return Verdict(any(e.author_id == intent.user_id for e in same))
 
     async def decided_elsewhere(self, turn: Turn, card: Card, request: Request) -> None:
         """The subject of a shown card has changed: the card says what happened, by whom and when."""
+        head = await self._what_happened(turn, request)
+        await self.show(turn, card, request, head=head, waiting=await self._waiting_if_browsing(turn, card))
+
+    async def _what_happened(self, turn: Turn, request: Request) -> str | None:
+        """Who did what last, and when, as a headline."""
         who, what, when = await last_event(turn.texts, turn.desk.directory, request)
-        head = turn.texts.html("ℹ️ <b>%(who)s</b>: %(what)s, %(when)s", who=who, what=what, when=when) if who else None
-        await self.show(turn, card, request, head=head)
+        return turn.texts.html("ℹ️ <b>%(who)s</b>: %(what)s, %(when)s", who=who, what=what, when=when) if who else None
 
 
 def _age(request: Request) -> tuple[str, int]:

@@ -25,7 +25,7 @@ class Start:
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "cancel":
-            turn.say(turn.t("All right, nothing is being asked any more. /help shows what I can do."))
+            turn.say(turn.t("All right, stopped. /help shows what I can do."))
         elif command == "start" and words:
             await self._invited(turn, words)
         elif turn.person is None:

@@ -184,7 +184,7 @@ class Tasks:
     def _due(self, turn: Turn, task: Task) -> str:
         if task.finish_date is None:
             return ""
-        mark = " ⚠️" if task.finish_date.date() < turn.today.date() else " "
+        mark = " ⚠️" if task.finish_date.date() < turn.today.date() else ""
         return f"{mark} {turn.texts.day(task.finish_date)}"
 
     async def _open(self, turn: Turn, card: Card, head: str | None = None) -> None:

@@ -111,26 +111,41 @@ def _without_article(card: Card) -> Card:
 
 
 def rank(words: str, articles: list[Article]) -> list[Article]:
-    """The articles about the words, best first; those that say nothing of them left out."""
+    """The articles about the words, best first; those that say nothing of them left out.
+
+    A word that stands in most articles says little: where others are rarer, it does not count.
+    """
     wanted = [word for word in re.findall(r"\w+", words.lower()) if len(word) > 1]
-    scored = [(_score(wanted, article), article) for article in articles if not article.is_draft]
+    texts = [_Text(article) for article in articles if not article.is_draft]
+    common = {word for word in wanted if sum(text.times(word) > 0 for text in texts) * 2 > len(texts)}
+    counted = [word for word in wanted if word not in common] or wanted
+    scored = [(text.score(counted), text.article) for text in texts]
     found = [(score, article) for score, article in scored if score > 0]
     return [article for _, article in sorted(found, key=lambda pair: (-pair[0], pair[1].id or 0))]
 
 
-def _score(wanted: list[str], article: Article) -> float:
-    title = re.findall(r"\w+", (article.title or "").lower())
-    text = " ".join(plain(block.content or "") for block in article.content_blocks or []).lower()
-    body = re.findall(r"\w+", text)
-    score = 0.0
-    for word in wanted:
-        in_title = max((_alike(word, other) for other in title), default=0.0)
-        times = sum(
-            1 for other in body if other == word or (len(word) > 3 and other.startswith(word[: max(4, len(word) - 2)]))
-        )
-        here = 10.0 * in_title + min(times, 5)
-        score += here if here else -2.0
-    return score
+class _Text:
+    """An article as words."""
+
+    def __init__(self, article: Article) -> None:
+        self.article = article
+        self._title = re.findall(r"\w+", (article.title or "").lower())
+        blocks = " ".join(plain(block.content or "") for block in article.content_blocks or [])
+        self._body = re.findall(r"\w+", blocks.lower())
+
+    def times(self, word: str) -> int:
+        """How often a word, or another form of it, stands in the article."""
+        stem = word[: max(4, len(word) - 2)]
+        return sum(1 for other in self._body if other == word or (len(word) > 3 and other.startswith(stem)))
+
+    def score(self, wanted: list[str]) -> float:
+        """More for the title than for the text; a word that is missing costs."""
+        score = 0.0
+        for word in wanted:
+            in_title = max((_alike(word, other) for other in self._title), default=0.0)
+            here = 10.0 * in_title + min(self.times(word), 5)
+            score += here if here else -2.0
+        return score
 
 
 def _alike(word: str, other: str) -> float:

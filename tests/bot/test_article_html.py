@@ -1,10 +1,12 @@
 """Articles as Telegram's HTML: whatever the workspace stores, each page is one that Telegram takes; and the search."""
 
 import re
-import time
+import sys
 from datetime import UTC
 from html import escape
 from importlib.resources import files
+from types import FrameType
+from typing import Any
 
 import pytest
 import yaml
@@ -135,31 +137,54 @@ def test_markup_goes_on_over_the_page() -> None:
     assert all(page.startswith("<pre>    line") and page.endswith("</pre>") for page in listing)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "x" * 100_000,
-        "слово " * 20_000,
-        "🚀" * 50_000,
-        "&amp;" * 20_000,
-        "<b>" * 20_000 + "x",
-        "<p>" * 20_000 + "x",
-        "<i>".join("abc" for _ in range(16_000)),
-        "<ul><li>" * 2_000 + "x",
-        "<b>x</b>" * 10_000,
-        "</" * 50_000,
-        "<!--" * 25_000,
-        "<a href=" * 13_000,
-        "&" * 100_000,
-    ],
-)
-def test_a_hundred_kilobytes(source: str) -> None:
-    """Any paragraph is cut into pages that Telegram takes, in time."""
-    started = time.perf_counter()
-    for page in pages([block(source)]):
+HUNDRED_KILOBYTES: list[tuple[str, str]] = [
+    ("x" * 100_000, ""),
+    ("слово " * 20_000, ""),
+    ("🚀" * 50_000, ""),
+    ("&amp;" * 20_000, ""),
+    ("<b>" * 20_000, "x"),
+    ("<p>" * 20_000, "x"),
+    ("abc<i>" * 16_000, "abc"),
+    ("<ul><li>" * 2_000, "x"),
+    ("<b>x</b>" * 10_000, ""),
+    ("</" * 50_000, ""),
+    ("<!--" * 25_000, ""),
+    ("<a href=" * 13_000, ""),
+    ("&" * 100_000, ""),
+]
+
+
+@pytest.mark.parametrize(("repeated", "end"), HUNDRED_KILOBYTES, ids=range(13))
+def test_a_hundred_kilobytes(repeated: str, end: str) -> None:
+    """Any paragraph is cut into pages that Telegram takes."""
+    for page in pages([block(repeated + end)]):
         assert units(page) <= PAGE
         parse(page)
-    assert time.perf_counter() - started < 5
+
+
+def lines_run(source: str) -> int:
+    """How many lines of Python the pages of a source take: work, counted without a clock."""
+    count = 0
+
+    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        pages([block(source)])
+    finally:
+        sys.settrace(before)
+    return count
+
+
+@pytest.mark.parametrize(("repeated", "end"), HUNDRED_KILOBYTES, ids=range(13))
+def test_twice_the_source_is_twice_the_work(repeated: str, end: str) -> None:
+    """Nothing is read again and again: the work grows with the length, not with its square."""
+    tenth = repeated[: len(repeated) // 10 // 16 * 16]
+    assert lines_run(tenth * 2 + end) < 2.5 * lines_run(tenth + end) + 1000
 
 
 PIECES = st.sampled_from(

@@ -179,7 +179,7 @@ async def _first_export(chosen: Settings, runner: "Runner") -> None:
     written = sorted((chosen.data / "files").rglob("*.json"))
     if report.ok and written:
         print(f"An automation has run: {EXPORT} wrote {written[-1]}", flush=True)
-        command = "workspace" if shutil.which("workspace") else os.path.relpath(sys.argv[0])
+        command = "workspace" if shutil.which("workspace") else sys.argv[0]
         print(f"See its steps: WORKSPACE_DATA={chosen.data} {command} automations show {report.run_id}", flush=True)
     else:
         print(f"{EXPORT} failed: {report.message}", flush=True)
