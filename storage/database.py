@@ -5,9 +5,10 @@ On SQLite every write goes through one thread, so two writers never meet, and re
 """
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -82,10 +83,16 @@ class Database:
         self.close()
 
 
+def _create(path: str) -> None:
+    """Makes an empty file that only its owner may read, where there is none; SQLite gives its WAL the same mode."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
 def open_database(url: str) -> Database:
     """Opens `sqlite:////path/file.db` or `postgresql://…`; a missing SQLite file and its folder are made.
 
-    Raises StorageError where the URL is of no use or the folder cannot be made.
+    Raises StorageError where the URL is of no use or the file or its folder cannot be made.
     """
     try:
         parsed = make_url(url)
@@ -103,10 +110,11 @@ def open_database(url: str) -> Database:
         raise StorageError("A database in memory has no second reader: name a file, such as sqlite:///data/file.db")
     try:
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        if not parsed.database.startswith("file:"):
+            _create(parsed.database)
     except OSError as error:
         raise StorageError(
-            f"Cannot make the folder for {parsed.database}: {error.strerror}. "
-            "Set WORKSPACE_DATA to a folder you may write."
+            f"Cannot make {parsed.database}: {error.strerror}. Set WORKSPACE_DATA to a folder you may write."
         ) from None
     arguments: dict[str, Any] = {"check_same_thread": False}
     engine = create_engine(parsed, connect_args=arguments, pool_size=5, max_overflow=20, hide_parameters=True)

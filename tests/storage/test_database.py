@@ -1,6 +1,7 @@
 """The writer commits before it answers, groups do not share failures, migrations run once and copy first."""
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import Iterator
 from functools import partial
@@ -40,6 +41,29 @@ async def test_a_write_is_on_disk_when_it_returns(database: Database) -> None:
     with sqlite3.connect(database.path) as other:
         assert other.execute("SELECT count(*) FROM notes").fetchone() == (1,)
     other.close()
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    """Other accounts of the machine read neither the database nor its WAL, whatever the umask."""
+    before = os.umask(0)
+    try:
+        with open_database(f"sqlite:///{tmp_path}/sub/file.db") as opened:
+            migrate(opened, SCRIPTS, version_table="test_version")
+            opened.write_now(partial(insert, number=1))
+            modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "sub").glob("file.db*")}
+    finally:
+        os.umask(before)
+    assert {"file.db", "file.db-wal", "file.db-shm"} <= set(modes)
+    assert {modes[name] for name in ("file.db", "file.db-wal", "file.db-shm")} == {0o600}
+
+
+def test_a_file_that_is_there_keeps_its_content(tmp_path: Path) -> None:
+    """It is opened, not made anew."""
+    for number in (1, 2):
+        with open_database(f"sqlite:///{tmp_path}/file.db") as opened:
+            migrate(opened, SCRIPTS, version_table="test_version")
+            opened.write_now(partial(insert, number=number))
+            assert count(opened) == number
 
 
 async def test_one_failing_job_takes_no_other_with_it(database: Database) -> None:
