@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from functools import lru_cache
-from json import dumps
 from typing import Any, cast
 
 from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, meta, nodes
@@ -26,7 +25,7 @@ from automations import language
 from automations.budget import TooMuch, budget, built, charge
 from automations.errors import AutomationError
 from automations.shapes import is_list, is_map, is_sequence
-from automations.values import plain
+from automations.values import json_text
 
 ALONE = re.compile(r"\{\{[-+]?(.*?)[-+]?\}\}", re.S)
 MARKS = ("{{", "{%", "{#")
@@ -66,7 +65,7 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Decimal):
         return format(value, "f")
     if isinstance(value, (list, tuple, dict)):
-        return dumps(plain(built(cast("Any", value))), ensure_ascii=False)
+        return json_text(built(cast("Any", value)))
     return value
 
 
@@ -190,7 +189,10 @@ def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
         raise ExpressionFailed(f"{text.strip()[:200]}: {error.message}") from None
     except TooMuch as error:
         raise ExpressionFailed(f"{text.strip()[:200]}: {error}") from None
-    except (JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
+    except (
+        # AssertionError: how some of Jinja's filters refuse an argument
+        JinjaError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, AssertionError, RecursionError,
+    ) as error:  # fmt: skip
         told = "cannot be calculated" if isinstance(error, DecimalException) else str(error) or type(error).__name__
         raise ExpressionFailed(f"{text.strip()[:200]}: {told}") from None
 

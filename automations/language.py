@@ -6,7 +6,6 @@ random filters: either they have no bound, or they give another value when a run
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from decimal import ROUND_HALF_UP, Decimal
-from json import dumps
 from types import BuiltinMethodType, MethodType
 from typing import Any, cast
 
@@ -15,7 +14,7 @@ from jinja2.utils import pass_environment
 
 from automations.budget import LARGEST_POWER, LARGEST_RANGE, TooMuch, built, counted, text_of
 from automations.shapes import is_iterable, is_list, is_map
-from automations.values import plain
+from automations.values import json_text
 
 LONGEST_TEMPLATE = 64_000
 
@@ -330,7 +329,7 @@ def _sum(values: Iterable[Any], attribute: str | None = None) -> Any:
 
 
 def _tojson(value: Any, indent: int | None = None) -> str:
-    return dumps(plain(built(value)), ensure_ascii=False, indent=min(indent, 8) if indent else None)
+    return json_text(built(value), min(indent, 8) if indent else None)
 
 
 def _counted_loop(items: Iterable[Any]) -> Iterator[Any]:

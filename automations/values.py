@@ -1,12 +1,13 @@
 """Values as they are recorded, shown and sent: JSON that keeps decimals exact, and hides what is secret.
 
 encode / decode   a step's value to and from the record: a Decimal becomes {"$decimal": "1.25"}
-plain             for the wire and for files: a Decimal becomes a number
+plain             for the wire and for files: a Decimal becomes a number; json_text is its JSON
 redacted          for people: values under keys such as `password` or `api_key` are replaced, long ones shortened
 """
 
 import re
 from decimal import Decimal
+from json import dumps
 from typing import Any
 
 from automations.shapes import is_list, is_map, is_sequence
@@ -53,6 +54,14 @@ def plain(value: Any) -> Any:
     if is_map(value):
         return {str(key): plain(item) for key, item in value.items()}
     return value
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON for people and other programs. Raises ValueError for inf and nan, which JSON does not know."""
+    try:
+        return dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    except ValueError:
+        raise ValueError("a number is too large or none at all (inf, nan), which JSON cannot hold") from None
 
 
 def redacted(value: Any) -> Any:

@@ -13,8 +13,8 @@ spreadsheet would take for a formula is written as text.
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping
-from json import dumps
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -25,13 +25,27 @@ from automations.expressions import is_template
 from automations.shapes import is_list, is_map
 from automations.steps.base import Given, Step
 from automations.steps.files import UnsafePath, parts_of, replace_file
-from automations.values import plain
+from automations.values import json_text, plain
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a formula starts with; the last four are the wide forms of the first."""
+
+BLANK = " \n\v\f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x2010)))
+"""What a spreadsheet may drop, or not show, before it looks at the first character."""
+
+NEXT_CELL = re.compile(rf"([;\t\r\n][;\t\r{BLANK}]*+)([=+\-@\uff1d\uff0b\uff0d\uff20]?)")
+"""Where a spreadsheet that parts cells by `;` or tab would begin a cell within a text, quoted or not."""
+
+
+def _written(value: Any, ending: str, indent: int | None = None) -> str:
+    try:
+        return json_text(value, indent)
+    except ValueError as error:
+        raise StepFailed(f"content cannot be written as {ending}: {error}") from None
 
 
 def _json(value: Any) -> str:
-    return dumps(plain(value), ensure_ascii=False, indent=2) + "\n"
+    return _written(value, ".json", 2) + "\n"
 
 
 def _rows(value: Any, ending: str) -> list[Any]:
@@ -41,7 +55,7 @@ def _rows(value: Any, ending: str) -> list[Any]:
 
 
 def _lines(value: Any) -> str:
-    return "".join(dumps(plain(item), ensure_ascii=False) + "\n" for item in _rows(value, ".jsonl"))
+    return "".join(_written(item, ".jsonl") + "\n" for item in _rows(value, ".jsonl"))
 
 
 def cell(value: Any) -> str:
@@ -53,10 +67,11 @@ def cell(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
-    text = value if isinstance(value, str) else dumps(value, ensure_ascii=False)
-    # Blanks are dropped before a formula is looked for; a NUL has no place in a text file.
-    quoted = f"'{text}" if text.lstrip(" \n").startswith(FORMULA) else text
-    return quoted.replace("\0", "\ufffd")
+    text = value if isinstance(value, str) else _written(value, ".csv")
+    mark = "'" if text.lstrip(BLANK).startswith(FORMULA) else ""
+    text = NEXT_CELL.sub(lambda found: f"{found[1]}'{found[2]}" if found[2] else found[0], text)
+    # A NUL has no place in a text file.
+    return f"{mark}{text}".replace("\0", "\ufffd")
 
 
 def _csv(value: Any) -> str:
@@ -66,7 +81,7 @@ def _csv(value: Any) -> str:
     if rows and len(maps) != len(rows) and len(lists) != len(rows):
         raise StepFailed("content should be a list of maps, or a list of lists, for .csv")
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
+    writer = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     if maps:
         header = list(dict.fromkeys(key for row in maps for key in row))
         writer.writerow([cell(key) for key in header])

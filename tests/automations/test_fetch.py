@@ -98,7 +98,7 @@ async def test_what_is_not_on_the_list_is_not_asked(url: str, told: str) -> None
         "::a00:5",
         "224.0.0.1",
         "ff0e::1",
-    ],  # fmt: skip
+    ],
 )
 async def test_a_listed_name_at_a_private_address_is_refused(address: str) -> None:
     """A name may be on the list while its address leads inside."""

@@ -1,7 +1,10 @@
 """`write`: formats, formulas, and every way out of the folder."""
 
+import csv
+import io
 import json
 import os
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -45,12 +48,12 @@ async def test_csv_of_maps(bench: Bench[TableCaller]) -> None:
     """The header has every key in the order of its first coming; lists within are JSON."""
     rows = [{"id": 1, "name": 'a,"b"'}, {"id": None, "ok": True, "tags": ["x", 1]}]
     text = await written(bench, "a.csv", rows)
-    assert text == 'id,name,ok,tags\r\n1,"a,""b""",,\r\n,,true,"[""x"", 1]"\r\n'
+    assert text == '"id","name","ok","tags"\r\n"1","a,""b""","",""\r\n"","","true","[""x"", 1]"\r\n'
 
 
 async def test_csv_of_lists_and_of_nothing(bench: Bench[TableCaller]) -> None:
     """Rows as they are; an empty list is an empty file."""
-    assert await written(bench, "a.csv", [["code", "value"], ["USD", -1.5]]) == "code,value\r\nUSD,-1.5\r\n"
+    assert await written(bench, "a.csv", [["code", "value"], ["USD", -1.5]]) == '"code","value"\r\n"USD","-1.5"\r\n'
     assert await written(bench, "b.csv", []) == ""
 
 
@@ -68,11 +71,16 @@ async def test_text(bench: Bench[TableCaller]) -> None:
         ("+7 900", "'+7 900"),
         ("-5", "'-5"),
         ("@SUM(A1)", "'@SUM(A1)"),
-        ("\t=1", "'\t=1"),
-        ("\r=1", "'\r=1"),
+        ("\t=1", "'\t'=1"),
+        ("\r=1", "'\r'=1"),
         ("\0=1", "'\ufffd=1"),
         (" =1", "' =1"),
-        ("\n=1", "'\n=1"),
+        ("\n=1", "'\n'=1"),
+        ("\ufeff=1", "'\ufeff=1"),
+        ("\xa0=1", "'\xa0=1"),
+        (" \u200b\xa0+1", "' \u200b\xa0+1"),
+        ("\uff1d1", "'\uff1d1"),
+        ("\xa0a", "\xa0a"),
         ("a=1", "a=1"),
         (-5, "-5"),
         (Decimal("-0.50"), "-0.5"),
@@ -84,6 +92,35 @@ async def test_text(bench: Bench[TableCaller]) -> None:
 def test_formulas_are_text(value: Any, shown: str) -> None:
     """A text that a spreadsheet would calculate gets an apostrophe; numbers stay numbers."""
     assert cell(value) == shown
+
+
+async def test_no_formula_where_other_marks_part_the_cells(bench: Bench[TableCaller]) -> None:
+    """Whichever separator a spreadsheet goes by, no cell begins with what it would calculate."""
+    hostile = ["a;=cmd", "a;\xa0 =cmd", "a\t+1", "a\n-1", 'a";@SUM(A1)', "a\r\n;;\t=1", "=1"]
+    text = await written(bench, "a.csv", [hostile, [[each] for each in hostile], list(reversed(hostile))])
+    assert text.startswith('"a;\'=cmd","')
+    for mark in ",;\t":
+        cells = [found for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark) for found in row]
+        assert len(cells) > len(hostile)
+        assert not [found for found in cells if found.strip("\ufeff\xa0 \n").startswith(("=", "+", "-", "@"))]
+    plainly = [line for row in text.splitlines() for line in re.split("[;\t]", row)]
+    assert not [found for found in plainly if found.strip("\ufeff\xa0 ").startswith(("=", "+", "-", "@"))]
+
+
+def test_many_separators_are_read_once() -> None:
+    """A text of separators alone keeps its length."""
+    assert cell(";\n" * 200_000) == ";\n" * 200_000
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "csv"])
+@pytest.mark.parametrize("number", ["1e308 * 10", "1e308 * 10 - 1e308 * 10"])
+async def test_what_is_no_number_in_json(bench: Bench[TableCaller], ending: str, number: str) -> None:
+    """Infinite and undefined numbers end the step; other programs could not read the file."""
+    content = f'[["{{{{ [{number}] }}}}"]]'
+    result = await bench.run(f"steps: [{{write: a.{ending}, content: {content}}}]")
+    assert result["state"] == "failed"
+    assert f"content cannot be written as .{ending}: a number is too large or none" in result["message"]
+    assert not (bench.files / f"a.{ending}").exists()
 
 
 async def test_content_that_does_not_fit_its_format(bench: Bench[TableCaller]) -> None:
