@@ -6,7 +6,7 @@ The service key is WORKSPACE_API_KEY; for the embedded workspace of this data fo
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,29 @@ def has_embedded(settings: Settings) -> bool:
     return settings.url is None and (settings.database_url is not None or (settings.data / "workspace.db").exists())
 
 
+def owns_workspace(settings: Settings) -> bool:
+    """Whether the workspace that is used is the one of this data folder, also where it is named by its address."""
+    if has_embedded(settings):
+        return True
+    here = settings.database_url is not None or (settings.data / "workspace.db").exists()
+    return here and settings.api_key is not None and _knows(settings, settings.api_key)
+
+
+def _knows(settings: Settings, key: str) -> bool:
+    """Whether the embedded workspace of this data folder takes a key."""
+    from workspace_api.server.errors import ApiError
+    from workspace_api.server.keys import find_holder, hash_key
+    from workspace_api.server.opening import open_workspace
+    from workspace_api.server.tx import Tx
+
+    with open_workspace(settings.data, settings.database_url) as database, database.read() as connection:
+        try:
+            find_holder(Tx(connection, now()), hash_key(key))
+        except ApiError:
+            return False
+    return True
+
+
 def service_key(settings: Settings) -> str:
     """The key of the service itself. Raises SettingsError where there is none and none can be made."""
     if settings.api_key:
@@ -51,18 +74,15 @@ def service_key(settings: Settings) -> str:
 
 def own_key(settings: Settings) -> str:
     """The key that this installation keeps for its own embedded workspace; made where it is missing or revoked."""
-    from workspace_api.server.errors import ApiError
-    from workspace_api.server.keys import find_holder, hash_key, issue_key
+    from workspace_api.server.keys import issue_key
     from workspace_api.server.opening import open_workspace
-    from workspace_api.server.tx import Tx
 
     path = settings.data / KEY_FILE
+    if path.exists():
+        kept = path.read_text().strip()
+        if _knows(settings, kept):
+            return kept
     with open_workspace(settings.data, settings.database_url) as database:
-        if path.exists():
-            kept = path.read_text().strip()
-            with database.read() as connection, suppress(ApiError):
-                find_holder(Tx(connection, now()), hash_key(kept))
-                return kept
         key = issue_key(database, owner=True)
     settings.data.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -99,6 +119,16 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
     return Desk(database, service, Vault(settings.data / "bot.key"), house)
 
 
+def telegram_token(settings: Settings) -> str:
+    """The bot's token. Raises SettingsError that says how to get one."""
+    if settings.telegram_token is None:
+        raise SettingsError(
+            "There is no TELEGRAM_TOKEN: talk to @BotFather in Telegram, send /newbot, and set the token it gives you. "
+            "To try everything without one: workspace demo"
+        )
+    return settings.telegram_token
+
+
 @asynccontextmanager
 async def open_assistant(settings: Settings, service: AsyncWorkspace) -> AsyncGenerator["Assistant"]:
     """The bot, ready to run."""
@@ -107,16 +137,12 @@ async def open_assistant(settings: Settings, service: AsyncWorkspace) -> AsyncGe
 
     from bot.assistant import Assistant, Timing
 
-    if settings.telegram_token is None:
-        raise SettingsError(
-            "There is no TELEGRAM_TOKEN: talk to @BotFather in Telegram, send /newbot, and set the token it gives you. "
-            "To try everything without one: workspace demo"
-        )
+    token = telegram_token(settings)
     database = open_bot_database(settings)
     try:
         root = settings.telegram_url
         bot = Bot(
-            settings.telegram_token,
+            token,
             base_url=f"{root}/bot",
             base_file_url=f"{root}/file/bot",
             request=HTTPXRequest(connection_pool_size=32, pool_timeout=10),

@@ -98,6 +98,19 @@ async def body(texts: Texts, directory: Directory, request: Request, viewer: str
     )
 
 
+async def _following(directory: Directory, request: Request, viewer: str) -> int | None:
+    """The block that decides next; None where the workspace does not keep the order of the chain."""
+    need, required = request.need_accept or [], request.required_accept or []
+    if request.is_need_accept_next:
+        mine = set(await directory.blocks_of(viewer)) & set(need)
+        if mine:
+            return next(block for block in need if block in mine)
+    # The final block stands last in a chain; where it does not, the order says nothing.
+    if request.user_final_accept_block is not None and required[-1:] != [request.user_final_accept_block]:
+        return None
+    return next((block for block in required if block in need), None)
+
+
 async def _chain(texts: Texts, directory: Directory, request: Request, viewer: str) -> list[dict[str, str]]:
     """Who stands where: done, next, later."""
     blocks = await directory.blocks()
@@ -105,7 +118,7 @@ async def _chain(texts: Texts, directory: Directory, request: Request, viewer: s
     required = request.required_accept or []
     steps: list[dict[str, str]] = []
     ordered = [block for block in required if block not in need] + [block for block in required if block in need]
-    following = next((block for block in required if block in need), None)
+    following = await _following(directory, request, viewer)
     for number in ordered:
         holders = await directory.holders(number)
         names = ", ".join([texts.t("you") if holder == viewer else await directory.name(holder) for holder in holders])

@@ -68,7 +68,7 @@ async def test_decisions_on_a_hosted_workspace(tmp_path: Path) -> None:
     async with open_house(tmp_path, profile=hosted()) as house:
         anna = await house.linked("anna")
         await anna.says("/requests")
-        await anna.card(containing="1 of 5")
+        assert "👉 you" in (await anna.card(containing="1 of 5")).text
         await anna.presses("Approve")
         await anna.card(containing="Approved by you", timeout=10)
         await anna.says("/tasks")

@@ -121,6 +121,11 @@ def test_invite_prints_the_bare_code_without_a_token(
     monkeypatch.delenv("WORKSPACE_URL")
     assert main(["invite", "anna"]) == 0
     assert re.fullmatch(r"[A-Za-z0-9_-]{22}\n", capsys.readouterr().out)
+    monkeypatch.setenv("WORKSPACE_URL", (here / "url").read_text())
+    monkeypatch.setenv("WORKSPACE_API_KEY", key_of("--owner", capsys))
+    assert main(["invite", "anna"]) == 0
+    assert "--api-key" not in capsys.readouterr().err
+    monkeypatch.delenv("WORKSPACE_URL")
     assert main(["invite", "nobody"]) == 1
     assert "There is no user nobody" in capsys.readouterr().err
 

@@ -86,6 +86,8 @@ def _with_runner(work: "Callable[[Runner], Awaitable[T]]", files: "Loaded | None
 
     async def main() -> T:
         loaded = files or parts.load_automations(chosen)
+        for finding in loaded.findings:
+            print(finding, file=sys.stderr)
         async with parts.client(chosen) as service, parts.open_runner(chosen, service, loaded.definitions) as runner:
             return await work(runner)
 

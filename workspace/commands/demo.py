@@ -41,7 +41,8 @@ def add(subcommands: Subcommands) -> None:
 def demo(options: argparse.Namespace) -> int:
     """Runs until it is stopped."""
     chosen = settings.load()
-    data = chosen.data if os.environ.get("WORKSPACE_DATA") else Path("demo-data")
+    given = os.environ.get("WORKSPACE_DATA") or settings.read_env_file(Path(".env")).get("WORKSPACE_DATA")
+    data = chosen.data if given else Path("demo-data")
     chosen = dataclasses.replace(chosen, data=data, database_url=None, url=None, api_key=None, telegram_token=TOKEN)
     ports = (_free(options.port), _free(options.chat_port))
     parts.run_until_signal(lambda stop: asyncio.ensure_future(_demo(chosen, *ports, stop)))

@@ -26,7 +26,10 @@ def invite(options: argparse.Namespace) -> int:
     chosen = settings.load()
     key = options.api_key or _key_for(chosen, options.user_id)
     if key is None:
-        print("workspace: without --api-key the person may look, but not approve or log", file=sys.stderr)
+        print(
+            "workspace: give the person's own key with --api-key; without one the bot can only greet them",
+            file=sys.stderr,
+        )
     with parts.open_bot_database(chosen) as database:
         from bot import people
         from bot.vault import Vault
@@ -42,7 +45,7 @@ def invite(options: argparse.Namespace) -> int:
 
 def _key_for(chosen: Settings, user_id: str) -> str | None:
     """A key of the person: made, on the embedded workspace; elsewhere the profile is looked up, and none is known."""
-    if parts.has_embedded(chosen):
+    if parts.owns_workspace(chosen):
         from workspace_api.server.keys import issue_key
         from workspace_api.server.opening import open_workspace
 

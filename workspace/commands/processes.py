@@ -51,6 +51,11 @@ def run(_options: argparse.Namespace) -> int:
 def up(_options: argparse.Namespace) -> int:
     """Everything, until it is stopped."""
     chosen = settings.load()
+    # What is missing is told before anything listens.
+    parts.telegram_token(chosen)
+    if chosen.url is None:
+        parts.folder_of(chosen)
+        parts.own_key(chosen)
     parts.run_until_signal(lambda stop: asyncio.ensure_future(_up(chosen, stop)))
     return 0
 
