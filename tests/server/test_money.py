@@ -293,10 +293,8 @@ async def test_a_filter_may_be_as_large_as_it_may(world: World) -> None:
     owner = world.owner()
     everything = await owner.call(LIST, type="out")
     for filters in (
-        [{"sum": list(range(1000))}],
         [{"field": "report_date", "operator": "in", "value": DAYS}],
         [{"field": "report_date", "operator": "not_in", "value": [*DAYS[:999], everything[0]["report_date"]]}],
-        [{"sum": 1}] * 100,
         [{"field": "sum", "value": list(range(10))}] * 100,
         [dict.fromkeys(("id", "sum", "cashbox_id", "category_id", "project_id"), 1)] * 20,
         [{"field": "description", "operator": "contains", "value": "x_" * 100}] * 100,
@@ -304,20 +302,17 @@ async def test_a_filter_may_be_as_large_as_it_may(world: World) -> None:
         assert all(row in everything for row in await owner.call(LIST, type="out", filter=filters))
 
 
-@pytest.mark.parametrize(
-    ("filters", "told"),
-    [
-        ([{"sum": 1}] * 101, "more than 100 conditions"),
-        ([{"sum": 1}] * 5000, "more than 100 conditions"),
-        ([{}] * 101, "more than 100 conditions"),
-        ([{"sum": 1, "id": 1, "cashbox_id": 1}] * 40, "more than 100 conditions"),
-        ([{"field": "report_date", "operator": "in", "value": DAYS * 3}], "more than 1000 values"),
-        ([{"sum": list(range(501))}] * 2, "more than 1000 values"),
-        ([{"field": "description", "operator": "contains", "value": "x" * 201}], "at most 200 characters"),
-        ([{"field": "description", "operator": "contains", "value": "x" * 60_000}], "at most 200 characters"),
-    ],
-    ids=range(8),
-)
+TOO_LARGE: list[tuple[list[Any], str]] = [
+    ([{"sum": 1}] * 101, "more than 100 conditions"),
+    ([{}] * 101, "more than 100 conditions"),
+    ([{"sum": 1, "id": 1, "cashbox_id": 1}] * 40, "more than 100 conditions"),
+    ([{"field": "report_date", "operator": "in", "value": DAYS * 3}], "more than 1000 values"),
+    ([{"sum": list(range(501))}] * 2, "more than 1000 values"),
+    ([{"field": "description", "operator": "contains", "value": "x" * 201}], "at most 200 characters"),
+]
+
+
+@pytest.mark.parametrize(("filters", "told"), TOO_LARGE, ids=range(6))
 async def test_a_filter_that_is_too_large_is_refused(world: World, filters: list[Any], told: str) -> None:
     """With the limit in the sentence, not with a fault of the database."""
     refusal = await world.owner().refused(LIST, type="out", filter=filters)

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -53,6 +55,78 @@ async def test_it_serves_beside_other_work_until_cancelled(data: Path) -> None:
         answer = await client.post(LIST, headers={"Api-key": key})
         assert answer.status_code == 200
         assert len(answer.json()["data"]) > 5
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def dripped(port: int, first: bytes) -> bytes:
+    """What comes back, until the server hangs up, from a request whose headers come a byte at a time."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(first)
+    answer = bytearray()
+
+    async def read_on() -> None:
+        while part := await reader.read(65536):
+            answer.extend(part)
+
+    reading = asyncio.create_task(read_on())
+    # A byte that crosses with the hanging up resets the connection.
+    with suppress(ConnectionError):
+        while not reading.done():
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.wait({reading}, timeout=0.01)
+    with suppress(ConnectionError):
+        await reading
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    return bytes(answer)
+
+
+async def test_headers_that_never_end_are_given_up(data: Path) -> None:
+    """A drip does not keep a connection, be it the first request on it or a further one."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve_async(
+            data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready, header_seconds=0.5
+        )
+    )
+    port = int((await asyncio.wait_for(ready, 20)).rsplit(":", 1)[1])
+    whole = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert await asyncio.wait_for(dripped(port, b"POST / HTTP/1.1\r\nX-Slow: "), 20) == b""
+    second = await asyncio.wait_for(dripped(port, whole + b"POST / HTTP/1.1\r\nX-Slow: "), 20)
+    assert second.startswith(b"HTTP/1.1 200 OK")
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    assert await asyncio.wait_for(reader.read(), 20) == b"", "a connection that says nothing"
+    writer.close()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_a_slow_body_is_no_slow_header(data: Path) -> None:
+    """Once the headers are whole, the deadline of the request counts, and the connection goes on."""
+    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    running = asyncio.create_task(
+        serve_async(
+            data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready, header_seconds=1
+        )
+    )
+    address = await asyncio.wait_for(ready, 20)
+    key = await asyncio.to_thread(issued, data, "anna")
+
+    async def body() -> AsyncIterator[bytes]:
+        for part in (b'{"fin', b"plans", b'": ', b"[]", b"}"):
+            await asyncio.wait({never}, timeout=0.3)
+            yield part
+
+    never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async with httpx.AsyncClient(base_url=address) as client:
+        for content in (body(), b'{"finplans": []}'):
+            answer = await client.post(LIST, content=content, headers={"Api-key": key})
+            assert answer.json() == {"status": "success", "data": []}
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

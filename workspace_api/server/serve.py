@@ -15,6 +15,7 @@ from storage import Database
 from workspace_api.server.app import create_app
 from workspace_api.server.opening import open_workspace
 from workspace_api.server.profile import Profile
+from workspace_api.server.slow_headers import HEADER_SECONDS, within
 
 
 class _Server(uvicorn.Server):
@@ -44,11 +45,11 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _config(database: Database, profile: Profile) -> uvicorn.Config:
+def _config(database: Database, profile: Profile, header_seconds: float = HEADER_SECONDS) -> uvicorn.Config:
     return uvicorn.Config(
         create_app(database, profile=profile),
         loop="auto",
-        http="auto",
+        http=within(header_seconds),
         ws="none",
         log_config=None,
         access_log=False,
@@ -83,6 +84,7 @@ async def serve_async(
     port: int,
     profile: Profile,
     ready: "asyncio.Future[str] | None" = None,
+    header_seconds: float = HEADER_SECONDS,
 ) -> None:
     """Serves until cancelled, beside other work on the loop. `ready` gets the address once it listens."""
     database = await asyncio.to_thread(open_workspace, data, database_url)
@@ -94,7 +96,7 @@ async def serve_async(
                 if ready is not None and not ready.done():
                     ready.set_result(address)
 
-            server = _Server(_config(database, profile), listens)
+            server = _Server(_config(database, profile, header_seconds), listens)
             # `serve` would take over the signals of a process that is not ours.
             running = asyncio.ensure_future(server._serve([listener]))  # pyright: ignore[reportPrivateUsage] - uvicorn has no public way without signals
             try:

@@ -1,6 +1,6 @@
 """The rules of tasks as functions over values: who may do what with one, and which ones a filter lets through."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from datetime import datetime
 from typing import Any
 
@@ -76,8 +76,8 @@ def passes(task: Task, wanted: TaskFilter, plan_dates: Sequence[str]) -> bool:
 
 def is_too_large(wanted: TaskFilter) -> bool:
     """Whether comparing every task with all of the filter's values would hold the others up."""
-    values = (getattr(wanted, name) for name in wanted.model_fields_set)
-    return sum(len(value) for value in values if isinstance(value, (str, list, dict))) > MOST_WANTED
+    values: list[object] = [getattr(wanted, name) for name in wanted.model_fields_set]
+    return sum(len(value) for value in values if isinstance(value, Sized)) > MOST_WANTED
 
 
 Condition = Callable[[Task, Any, Sequence[str]], bool]
