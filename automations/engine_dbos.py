@@ -23,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from automations.engine import Interpret, RecordedRun, RecordedStep, RunState, Ticket
 from automations.errors import EngineUnavailable, UnknownRun
+from automations.old_sqlite import lend_unixepoch
 from automations.shapes import is_map
 
 if TYPE_CHECKING:
@@ -56,8 +57,9 @@ def _prepare(url: str) -> None:
             raise EngineUnavailable(f"{path} cannot be opened: {error}") from None
 
 
-def _quiet() -> None:
-    """DBOS's log goes where ours goes; left alone, it prints to the terminal."""
+def _settle() -> None:
+    """DBOS's log goes where ours goes, not to the terminal; an old SQLite gets the function that DBOS asks for."""
+    lend_unixepoch()
     logger = logging.getLogger("dbos")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())
@@ -114,7 +116,7 @@ class DbosHistory:
         if self._client is None:
             from dbos import DBOSClient, DBOSPortableJSONSerializer
 
-            _quiet()
+            _settle()
             self._client = DBOSClient(
                 system_database_url=self._url,
                 serializer=DBOSPortableJSONSerializer(),
@@ -193,7 +195,7 @@ class DbosEngine:
         if _running:
             raise EngineUnavailable("automations run in this process already")
         _prepare(self._url)
-        _quiet()
+        _settle()
         config = DBOSConfig(
             name=APPLICATION,
             system_database_url=self._url,
