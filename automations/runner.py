@@ -140,7 +140,9 @@ class Runner:
             raise NotResumable(f"{run_id} is done: there is nothing to go on with")
         if run.state is RunState.STOPPED and not again:
             told = run.result.get("message", "")
-            raise NotResumable(f"{run_id} stopped at {run.result.get('step')}: {told}. Say that it is to be done again")
+            raise NotResumable(
+                f"{run_id} stopped at {run.result.get('step')}: {told}. To do that step again: resume with --again"
+            )
         if run.state is RunState.WAITING:
             raise NotResumable(f"{run_id} waits for a runner: start one with `workspace run`")
         if run.state is RunState.RUNNING:

@@ -67,5 +67,7 @@ def _lock(database: Database) -> Generator[None]:
 def _copy(path: Path, suffix: str) -> None:
     """A consistent copy beside the file, WAL included."""
     target = path.with_name(f"{path.name}.{suffix}")
+    # As private as the file that it is a copy of.
+    target.touch(mode=0o600)
     with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(target)) as copy:
         source.backup(copy)

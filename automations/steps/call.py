@@ -150,6 +150,6 @@ class CallStep(Step):
 def _doubt(call: Call[Any], reason: str) -> StepFailed:
     return StepFailed(
         f"{call.name} may have gone through ({reason}). It is not repeated by itself: look in the workspace first, "
-        "then resume the run, which does this step again",
+        "then resume the run with --again, which does this step once more",
         doubtful=True,
     )

@@ -372,3 +372,11 @@ async def test_large_answers_are_made_beside_the_loop(world: World, monkeypatch:
     await world.person("vera").call("tasks.task.create", name="so that nothing is kept")
     assert await owner.call("finance.transaction.list", type="in") == first
     assert threads != [threading.main_thread().name]
+
+
+async def test_an_empty_text_for_an_id_creates(world: World) -> None:
+    """An empty id is no id, however it is written; elsewhere an empty text is no id at all."""
+    boris = world.person("boris")
+    saved = await boris.call("finplan.request.save", id="", author_block_id=100, name="A drill", sum=340, type=130)
+    assert saved["id"] > 25
+    assert (await boris.refused("wiki.article.get", id="")).status == 400

@@ -112,6 +112,9 @@ class Dispatcher:
             if name in fields:
                 raise InvalidRequest(f"{name} stands in the query string and in the body: send it once.")
             fields[name] = text
+        if asked.operation.effect is Effect.SAVE and fields.get("id") == "":
+            # An empty id creates (part 1, §4.1, rule 5), and an empty text is one way to say so.
+            del fields["id"]
         try:
             return asked.operation.call(fields)
         except InvalidArguments as error:

@@ -66,8 +66,6 @@ def _count_view(tx: Tx, viewer: Viewer, article_id: int) -> None:
     key = article_views.c.article_id == article_id, article_views.c.user_id == viewer.user_id
     today = tx.now[:10]
     before = tx.row(select(article_views).where(*key))
-    if before is not None and before["last_day"] == today:
-        return
     if before is None:
         tx.run(insert(article_views).values(article_id=article_id, user_id=viewer.user_id, last_day=today))
     else:
