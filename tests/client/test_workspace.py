@@ -32,7 +32,7 @@ from workspace_api import (
     operations,
 )
 from workspace_api.client import Answer, CallEnded, Drift, Event, error_of
-from workspace_api.contract import Operation
+from workspace_api.contract import InvalidArguments, Operation
 
 READ = calls.company.staff.list()
 
@@ -287,3 +287,16 @@ def test_errors_survive_pickling(outcome: Refused | NotSent | Unknown, kind: typ
 def test_a_raw_answer_shows_no_body() -> None:
     """It may hold passwords."""
     assert repr(Raw(200, {"x": "secret"}, b"secret", 0.25, 1, ["secret"])) == "<Raw 200, 6 bytes, 0.250 s, 1 tries>"
+
+
+def test_an_unknown_option_names_the_nearest_right_one() -> None:
+    """`timeot` is told like a wrong argument of a call, when a client is made and when it is changed."""
+    changes: dict[str, Any] = {"timeot": 3}
+    with pytest.raises(InvalidArguments, match=r"timeot: no such option; did you mean timeout\?"):
+        Workspace("http://127.0.0.1:9", "key", **changes)
+    wrong: dict[str, Any] = {"max_byts": 3}
+    with (
+        Workspace("http://127.0.0.1:9", "key") as api,
+        pytest.raises(InvalidArguments, match="did you mean max_bytes"),
+    ):
+        api.with_options(**wrong)

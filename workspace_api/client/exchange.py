@@ -12,7 +12,7 @@ Pauses are drawn evenly from nothing to 0.25 s × 2^try (full jitter), at most 8
 
 import json
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -27,6 +27,7 @@ from workspace_api.client.transport import Answer, AnswerLost, Message, NothingS
 from workspace_api.contract.endpoint import Call, Effect, NoParams
 from workspace_api.contract.errors import InvalidArguments, Problem
 from workspace_api.contract.outcome import Done, NotSent, Raw, Refused, Unknown
+from workspace_api.contract.problems import nearest
 
 T = TypeVar("T")
 
@@ -75,6 +76,20 @@ class Options:
         problems = [Problem((name,), text) for name, is_wrong, text in wrong if is_wrong]
         if problems:
             raise InvalidArguments("options", problems)
+
+
+def changed(options: Options, changes: Mapping[str, Any]) -> Options:
+    """The options with some of them changed. Raises InvalidArguments that names the nearest right name."""
+    known = [field.name for field in fields(Options)]
+    strange = [name for name in changes if name not in known]
+    if strange:
+        hints = {name: nearest(name, known) for name in strange}
+        words = {
+            name: f"did you mean {near}?" if near else f"the options are {', '.join(known)}"
+            for name, near in hints.items()
+        }
+        raise InvalidArguments("options", [Problem((name,), f"no such option; {words[name]}") for name in strange])
+    return replace(options, **changes)
 
 
 def fits_header(value: str) -> bool:

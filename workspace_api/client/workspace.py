@@ -12,7 +12,6 @@ import random
 import re
 import threading
 import time
-from dataclasses import replace
 from datetime import tzinfo
 from functools import cached_property
 from types import TracebackType
@@ -20,7 +19,7 @@ from typing import NoReturn, Self, TypedDict, TypeVar, Unpack
 
 from workspace_api.client.errors import error_of
 from workspace_api.client.events import Observer
-from workspace_api.client.exchange import Exchange, Options, Pause, Reply, exchange, fits_header
+from workspace_api.client.exchange import Exchange, Options, Pause, Reply, changed, exchange, fits_header
 from workspace_api.client.transport import AnswerLost, AsyncTransport, NothingSent, Transport
 from workspace_api.contract import Api
 from workspace_api.contract.endpoint import Async, AsyncOutcomes, AsyncRaw, Call, Sync, SyncOutcomes, SyncRaw
@@ -110,13 +109,13 @@ class Workspace(_Closed, Api[Sync]):
         self._transport = transport
         self._key = _Key(api_key)
         self._pace = _Pace()
-        self.options = Options(**options)
+        self.options = changed(Options(), options)
 
     def with_options(self, *, api_key: str | None = None, **changes: Unpack[OptionChanges]) -> Self:
         """The same workspace with other options or another key; connections are shared."""
         other = type(self)(self.url, self._key.value if api_key is None else api_key, transport=self._transport)
         other._pace = self._pace
-        other.options = replace(self.options, **changes)
+        other.options = changed(self.options, changes)
         return other
 
     @cached_property
@@ -200,13 +199,13 @@ class AsyncWorkspace(_Closed, Api[Async]):
         self._transport = transport
         self._key = _Key(api_key)
         self._pace = _Pace()
-        self.options = Options(**options)
+        self.options = changed(Options(), options)
 
     def with_options(self, *, api_key: str | None = None, **changes: Unpack[OptionChanges]) -> Self:
         """The same workspace with other options or another key; connections are shared."""
         other = type(self)(self.url, self._key.value if api_key is None else api_key, transport=self._transport)
         other._pace = self._pace
-        other.options = replace(self.options, **changes)
+        other.options = changed(self.options, changes)
         return other
 
     @cached_property
