@@ -96,7 +96,9 @@ class Run:
         values: list[Any] = []
         for index, item in enumerate(items):
             extra = {"item": item, "loop": {"index": index + 1, "index0": index, "length": len(items)}}
-            values.append((await self._once(f"{name}[{index}]", step, extra)).value)
+            outcome = await self._once(f"{name}[{index}]", step, extra)
+            if not outcome.skipped:
+                values.append(outcome.value)
         return Outcome(values, skipped=False)
 
     async def _head(self, name: str, step: Step) -> Outcome | None:

@@ -94,8 +94,8 @@ steps:
     assert [(to, text) for to, text, _ in bench.chat.said.values()] == [
         ("USD", "1/3"),
         ("CNY", "3/3"),
-        ("USD", "3true"),
-        ("5", "3true"),
+        ("USD", "2true"),
+        ("5", "2true"),
     ]
     names = [name for name, _ in bench.journal.records]
     assert names == ["some[0]", "some[1]", "some[2]", "none", "count[0]", "count[1]"]
