@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError
 from telegram import Bot, Update
 from telegram.error import InvalidToken, NetworkError
 
@@ -39,6 +40,13 @@ PAUSE = 0.5
 
 HELLO = 3.0
 """Seconds between two tries to reach Telegram at the start."""
+
+
+LONGEST_HOLD, MOST_FAILURES = 60.0, 5
+
+
+class Held(Exception):
+    """The updates of one person wait: the first of them cannot be handled now."""
 
 
 class Locks:
@@ -67,6 +75,8 @@ class Assistant:
         self._locks = Locks()
         self._wake = asyncio.Event()
         self._queues: dict[int, asyncio.Task[None]] = {}
+        self._failures: dict[int, int] = {}
+        self._held: dict[int, float] = {}
         self._places = asyncio.Semaphore(AT_ONCE)
         self.delivery = Delivery(bot, desk.db, desk.now)
         self.operations = Operations(desk, BY_NAME, self._locks)
@@ -112,7 +122,7 @@ class Assistant:
             with self._desk.db.read() as connection:
                 waiting = inbox.pending(connection)
             for queue, updates in waiting.items():
-                if queue not in self._queues:
+                if queue not in self._queues and self._held.get(queue, 0.0) <= self._desk.now():
                     self._queues[queue] = asyncio.create_task(self._handle_queue(queue, updates))
             try:
                 async with asyncio.timeout(PAUSE):
@@ -126,13 +136,33 @@ class Assistant:
             async with self._places:
                 for update_id in updates:
                     async with self._locks(queue):
-                        await self.handle(update_id)
+                        await self._handle_or_hold(queue, update_id)
                     self._committed()
-        except Exception:
-            log.exception("the queue of %s stopped", queue)
+        except Held:
+            log.warning("the updates of %s wait", queue)
         finally:
             del self._queues[queue]
             self._wake.set()
+
+    async def _handle_or_hold(self, queue: int, update_id: int) -> None:
+        """One update; where even its failure cannot be committed, its person's updates wait a little longer each time.
+
+        An update that keeps failing is set aside, unless it is the database that fails.
+        """
+        try:
+            await self.handle(update_id)
+            self._failures.pop(queue, None)
+        except Exception as error:
+            failures = self._failures.get(queue, 0) + 1
+            self._failures[queue] = failures
+            self._held[queue] = self._desk.now() + min(LONGEST_HOLD, PAUSE * 2.0**failures)
+            log.exception("update %s failed, for the %d. time", update_id, failures)
+            if failures >= MOST_FAILURES and not isinstance(error, OperationalError):
+                await self._desk.db.write(partial(inbox.park, update_id=update_id, note=type(error).__name__))
+                self._failures.pop(queue, None)
+                self._held.pop(queue, None)
+                return
+            raise Held from error
 
     async def handle(self, update_id: int) -> None:
         """One stored update, to its end: all it changes is committed with the mark that it is done."""

@@ -88,6 +88,13 @@ def load(connection: Connection, card_id: int) -> Card | None:
     return None if row is None else _card(row)
 
 
+def claimed(connection: Connection, dialogue: str, member: str, but: int) -> set[int]:
+    """What the other cards of a dialogue show under `member` of their state, such as the transactions they saved."""
+    rows = connection.execute(select(cards.c.state).where(cards.c.dialogue == dialogue, cards.c.id != but))
+    states = [json.loads(row.state) for row in rows]
+    return {int(state[member]) for state in states if state.get(member) is not None}
+
+
 def find_by_message(connection: Connection, chat_id: int, message_id: int) -> Card | None:
     """The card that is shown by a message."""
     row = connection.execute(select(cards).where(cards.c.chat_id == chat_id, cards.c.message_id == message_id)).first()

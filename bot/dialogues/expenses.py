@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from bot import choices
+from bot import cards, choices
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Turn
 from bot.dialogues.expense_text import SURE, NotRepresentable, alike, parse, to_wire
@@ -296,10 +296,13 @@ class Expenses:
         for transaction in found:
             if (transaction.data or {}).get("operation_id") == intent.id:
                 return Verdict(True, {"id": transaction.id})
+        with turn.desk.db.read() as connection:
+            others = cards.claimed(connection, self.name, "transaction", intent.card_id)
         twins = [
             t
             for t in found
             if not t.data
+            and t.id not in others
             and (t.sum, t.cashbox_id, t.category_id, t.description, t.user_id)
             == (body["sum"], body["cashbox_id"], body["category_id"], body["description"], intent.user_id)
             and t.creation_date is not None

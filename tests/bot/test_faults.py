@@ -258,3 +258,23 @@ def test_an_unreadable_update_keeps_its_place() -> None:
     assert queue_of({"message": {"from": {"id": 7}}}) == 7
     assert queue_of({"callback_query": {"from": {"id": 8}}}) == 8
     assert queue_of({"message": "nonsense"}) == 0
+
+
+async def test_an_update_that_cannot_be_committed_is_set_aside(house: OpenHouse) -> None:
+    """What one person sends keeps failing at its commit: it is tried a few times, parked, and others are answered."""
+    anna, marina = await house.linked("anna"), await house.linked("marina")
+    poison = text(
+        "CREATE TRIGGER poison BEFORE INSERT ON outbox WHEN NEW.payload LIKE '%good morning%' OR NEW.chat_id = 1001 "
+        "BEGIN SELECT RAISE(ABORT, 'poison'); END"
+    )
+    house.desk.db.write_now(lambda connection: connection.execute(poison).rowcount)
+    await anna.says("good morning")
+    await marina.says("/help")
+    await marina.card(containing="/expense")
+
+    def parked(_: object) -> bool:
+        with house.desk.db.read() as connection:
+            found = connection.execute(text("SELECT count(*) FROM inbox WHERE state = 'parked'"))
+            return int(found.scalar_one()) == 1
+
+    await marina.waits(parked, timeout=40)

@@ -99,3 +99,19 @@ async def test_a_workspace_that_is_away_is_told_in_words(house: OpenHouse) -> No
     house.lossy.lose("/finplan/api/request/list", 1000)
     await anna.says("/requests")
     await anna.card(containing="does not answer right now", timeout=40)
+
+
+async def test_two_equal_expenses_are_not_taken_for_one(tmp_path: Path) -> None:
+    """Where `data` is dropped, an entry that another card has saved is not claimed for a lost one."""
+    async with open_house(tmp_path, profile=hosted()) as house:
+        anna = await house.linked("anna")
+        for _ in range(2):
+            await anna.says("452 taxi")
+            await anna.waits(lambda chat: "Which cashbox" in chat.last.text)
+            await anna.presses("Office petty cash")
+            await anna.waits(lambda chat: "not saved yet" in chat.last.text)
+            house.lossy.lose(CREATE)
+            await anna.presses("Save")
+            await anna.waits(lambda chat: "Saved, no." in chat.last.text, timeout=15)
+        saved = [message.text.split("\n")[0] for message in anna.messages if "Saved, no." in message.text]
+        assert len(set(saved)) == 2
