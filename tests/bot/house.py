@@ -19,11 +19,13 @@ from telegram import Bot
 from bot import people
 from bot.assistant import Assistant, Timing
 from bot.desk import Desk, House
+from bot.periods import requests_of
 from bot.sandbox import LocalTelegram, PersonChat, PersonSpec
 from bot.vault import Vault
 from storage import Database, migrate, open_database
 from tests.bot.lossy import Lossy, open_lossy
 from workspace_api import AsyncWorkspace
+from workspace_api.contract.finplan import Request
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import open_workspace
 from workspace_api.server.profile import HostedProfile, Profile
@@ -54,6 +56,8 @@ class OpenHouse:
     server: Database
     owner: AsyncWorkspace
     lossy: Lossy
+    keeps_data: bool = True
+    """Whether the workspace keeps what is sent as `data`."""
 
     def chat(self, user_id: str) -> PersonChat:
         """The private chat of a person of the cast."""
@@ -62,6 +66,10 @@ class OpenHouse:
     def as_user(self, user_id: str) -> AsyncWorkspace:
         """The workspace as this person sees it."""
         return self.owner.with_options(api_key=issue_key(self.server, user_id))
+
+    async def requests(self) -> list[Request]:
+        """All requests as the owner sees them, also where the periods have to be named."""
+        return await requests_of(self.owner, datetime.now(UTC))
 
     async def settled(self, chat: PersonChat) -> None:
         """Waits until no intent is open; each settling shows something in the chat."""

@@ -15,7 +15,7 @@ REVIEW = "/finplan/api/request/review"
 
 
 async def history(house: OpenHouse, number: int) -> list[tuple[str | None, str | None]]:
-    found = next(r for r in await house.owner.finplan.request.list() if r.id == number)
+    found = next(r for r in await house.requests() if r.id == number)
     return [(entry.author_id, entry.type) for entry in found.history or []]
 
 

@@ -83,7 +83,7 @@ async def test_somebody_elses_button_does_nothing(house: OpenHouse) -> None:
     own = await boris.card(containing="Which cashbox")
     answer = await boris.presses_data(own, stolen)
     assert answer.text == "This button belongs to somebody else."
-    found = next(r for r in await house.owner.finplan.request.list() if r.id == 1)
+    found = next(r for r in await house.requests() if r.id == 1)
     assert [entry.type for entry in found.history or []] == ["create"]
 
 

@@ -10,7 +10,7 @@ from workspace_api.contract.finplan import Request
 
 async def request(house: OpenHouse, number: int) -> Request:
     """The request as the owner sees it."""
-    return next(found for found in await house.owner.finplan.request.list() if found.id == number)
+    return next(found for found in await house.requests() if found.id == number)
 
 
 async def reviewers(house: OpenHouse, number: int, kind: str) -> list[str | None]:
@@ -53,7 +53,7 @@ async def test_the_last_manager_approves_finally(house: OpenHouse) -> None:
     assert card.buttons[0] == ("Final approve",)
     await marina.presses("Final approve")
     await marina.card(containing="Finally approved by you")
-    accepted = [r.id for r in await house.owner.finplan.request.list() if r.status == "accept"]
+    accepted = [r.id for r in await house.requests() if r.status == "accept"]
     assert {14, 15, 16} & set(accepted)
 
 
