@@ -180,7 +180,7 @@ class Delivery:
                     link_preview_options=NO_PREVIEW,
                 )
             except BadRequest as refusal:
-                if "not found" not in refusal.message and "can't be edited" not in refusal.message:
+                if "not found" not in refusal.message.lower() and "can't be edited" not in refusal.message.lower():
                     raise
                 # The person deleted the message, or it is too old: the card goes out anew.
                 message_id = None
@@ -192,12 +192,14 @@ class Delivery:
         await self._db.write(partial(_delivered, row=row, card_id=card.id, message_id=message_id))
 
     async def _refused(self, row: Due, reason: str) -> None:
-        if "message is not modified" in reason:
+        # The library writes the first letter large, other servers may not.
+        words = reason.lower()
+        if "message is not modified" in words:
             await self._db.write(lambda connection: outbox.finish(connection, row.id, "sent"))
-        elif "chat not found" in reason:
+        elif "chat not found" in words:
             await self._drop(row, reason, blocked=True)
         else:
-            if "query is too old" not in reason:
+            if "query is too old" not in words:
                 log.error("Telegram refused row %s (%s): %s", row.id, row.kind, reason)
             await self._drop(row, reason)
 

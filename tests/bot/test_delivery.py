@@ -3,6 +3,7 @@
 import json
 from typing import Literal
 
+import pytest
 from sqlalchemy import text
 
 from bot import inbox, outbox
@@ -112,3 +113,19 @@ def test_a_call_can_be_stored_and_made_anew() -> None:
     call = calls.finplan.request.review(request_ids=[7], review_type="accept", block_id=3)
     again = find(call.name).call(json.loads(json.dumps(call.params.body())))
     assert again == call
+
+
+async def test_the_same_look_twice_is_no_fault(house: OpenHouse, caplog: pytest.LogCaptureFixture) -> None:
+    """Telegram refuses an edit that changes nothing: the row is done, and nobody is alarmed."""
+    anna = await house.linked("anna")
+    await anna.says("/expense")
+    await anna.card(containing="How much")
+    same = text("UPDATE outbox SET state = 'due' WHERE id = (SELECT max(id) FROM outbox WHERE kind = 'card')")
+    house.desk.db.write_now(lambda connection: connection.execute(same).rowcount)
+    house.assistant.delivery.wake()
+    await anna.says("/help")
+    await anna.card(containing="/wiki")
+    with house.desk.db.read() as connection:
+        dropped = connection.execute(text("SELECT count(*) FROM outbox WHERE state = 'dropped'")).scalar_one()
+    assert dropped == 0
+    assert "refused" not in caplog.text
