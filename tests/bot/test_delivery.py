@@ -118,8 +118,8 @@ def test_a_call_can_be_stored_and_made_anew() -> None:
 async def test_the_same_look_twice_is_no_fault(house: OpenHouse, caplog: pytest.LogCaptureFixture) -> None:
     """Telegram refuses an edit that changes nothing: the row is done, and nobody is alarmed."""
     anna = await house.linked("anna")
-    await anna.says("/expense")
-    await anna.card(containing="How much")
+    await anna.says("/tasks")
+    await anna.card(containing="open task")
     same = text("UPDATE outbox SET state = 'due' WHERE id = (SELECT max(id) FROM outbox WHERE kind = 'card')")
     house.desk.db.write_now(lambda connection: connection.execute(same).rowcount)
     house.assistant.delivery.wake()
