@@ -68,15 +68,18 @@ def _target(url: str, hosts: Collection[str]) -> _Target:
 
 
 def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    """Whether an address is outside. One that carries an IPv4 address (NAT64, 6to4, …) leads to where that one does."""
+    """Whether an address is outside. One that carries an IPv4 address (NAT64, …) leads to where that one does.
+
+    6to4 is given up by everybody, and Python's versions differ on it: such an address is none of ours to fetch from.
+    """
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast
     if address.ipv4_mapped is not None:
         return is_public(address.ipv4_mapped)
-    carried = [address.sixtofour] if address.sixtofour is not None else []
-    if any(address in network for network in CARRIERS):
-        carried.append(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
-    return address.is_global and not address.is_multicast and all(map(is_public, carried))
+    if address.sixtofour is not None or not address.is_global or address.is_multicast:
+        return False
+    carries = any(address in network for network in CARRIERS)
+    return not carries or is_public(ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF))
 
 
 async def _address(target: _Target, hosts: Collection[str], resolver: Resolver) -> str:

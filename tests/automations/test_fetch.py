@@ -94,6 +94,7 @@ async def test_what_is_not_on_the_list_is_not_asked(url: str, told: str) -> None
         "64:ff9b::a9fe:a9fe",
         "2002:7f00:1::",
         "2002:a00:5::1",
+        "2002:808:808::1",
         "::7f00:1",
         "::a00:5",
         "224.0.0.1",
@@ -110,7 +111,7 @@ async def test_a_listed_name_at_a_private_address_is_refused(address: str) -> No
         await fetch.fetch("http://bank.example/", {"bank.example"}, resolver=resolver)
 
 
-@pytest.mark.parametrize("address", ["64:ff9b::808:808", "2002:808:808::1", "2a00:1450::1", "8.8.8.8"])
+@pytest.mark.parametrize("address", ["64:ff9b::808:808", "2a00:1450::1", "8.8.8.8"])
 def test_public_addresses_are_public(address: str) -> None:
     """Those that carry a public IPv4 address too."""
     assert fetch.is_public(ipaddress.ip_address(address))
