@@ -80,7 +80,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         self.tests = {name: test for name, test in self.tests.items() if name in language.TESTS}
         self.globals = {"range": language.bounded_range}
 
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja's signature
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:  # noqa: ARG002 - Jinja passes it by place
         return language.OPERATORS[operator](left, right)
 
     def getattr(self, obj: Any, attribute: str) -> Any:

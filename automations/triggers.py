@@ -131,7 +131,7 @@ class Every(Model):
     anchor: Annotated[str, AfterValidator(_anchor_text)] | None = None
     timezone: ZoneName | None = None
 
-    def words(self, default_zone: str) -> str:  # noqa: ARG002 - asked of any trigger
+    def words(self, default_zone: str) -> str:  # noqa: ARG002 - an interval has no zone; cron triggers, which share the signature, do
         """`every 1h`."""
         return f"every {self.every}"
 

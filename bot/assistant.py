@@ -222,6 +222,7 @@ class Assistant:
                 incoming, turn.t("The workspace refused: %(why)s", why=getattr(error, "message", str(error)))
             )
         except Exception:
+            # A fault of ours must end in a sentence for the person and a trace for ops, not in silence.
             incident = secrets.token_hex(3)
             log.exception("incident %s", incident)
             words = turn.t("Something went wrong here. Tell your administrator: incident %(id)s.", id=incident)

@@ -36,6 +36,9 @@ EDIT = 0.25
 
 LONGEST = 60.0
 
+MOST_TRIES = 3
+"""How often a row is tried again that fails by a fault of ours."""
+
 
 class Pacing:
     """How long a chat has to wait before its next message: a token bucket per chat."""
@@ -98,10 +101,12 @@ class Delivery:
                 if begun and not await self._one(row):
                     break
         except Exception:
+            # The database fails: the rows stay due. The next look comes after the loop's pause, not at once.
             log.exception("delivery to chat %s failed", chat_id)
+        else:
+            self._wake.set()
         finally:
             del self._chats[chat_id]
-            self._wake.set()
 
     def _is_edit(self, row: Due) -> bool:
         """Whether the row's card is on the screen already."""
@@ -125,7 +130,9 @@ class Delivery:
         except BadRequest as refusal:
             await self._refused(row, refusal.message)
         except InvalidToken:
-            raise
+            log.error("Telegram does not accept the token any more: what is to be said waits")
+            await self._postpone(row, LONGEST, "InvalidToken")
+            return False
         except NetworkError as fault:
             await self._postpone(row, min(LONGEST, 1.5 ** min(row.tries, 12)), type(fault).__name__)
             return False
@@ -134,6 +141,13 @@ class Delivery:
         except (OSError, ValueError) as fault:
             # A file that is gone, a text that cannot be sent: the chat goes on without it.
             log.error("row %s (%s) cannot be sent: %s", row.id, row.kind, type(fault).__name__)
+            await self._drop(row, type(fault).__name__)
+        except Exception as fault:
+            # A fault of ours in this one row: tried a few times, then dropped, so that the chat goes on.
+            log.exception("row %s (%s) cannot be sent", row.id, row.kind)
+            if row.tries < MOST_TRIES:
+                await self._postpone(row, 1.5**row.tries, type(fault).__name__)
+                return False
             await self._drop(row, type(fault).__name__)
         return True
 

@@ -83,6 +83,7 @@ class Operations:
             else:
                 await self._read_back(intent)
         except Exception:
+            # The loop goes on for everybody else; what may have been sent is unknown from here, never sent again.
             log.exception("intent %s (%s) failed", intent.id, intent.operation)
             now = self._desk.now()
             later = now + CHECKS[min(intent.checks, len(CHECKS) - 1)]

@@ -73,6 +73,7 @@ class Watch:
                     log.warning("the workspace cannot be read: %s", error)
                 self._failing = True
             except Exception:
+                # One bad poll must not end all polling: it is told with its trace, and the next one comes.
                 log.exception("a poll failed")
             try:
                 async with asyncio.timeout(self._seconds):

@@ -123,9 +123,12 @@ class Step(Model):
         """Whether running it changes nothing anywhere, so that a plan may run it."""
         return False
 
-    async def intent(self, given: Given) -> dict[str, Any]:
-        """What running it would do, for a plan: nothing is done. Raises StepFailed."""
-        raise NotImplementedError
+    async def intent(self, given: Given) -> dict[str, Any]:  # noqa: ARG002 - steps that write override it and need it
+        """What running it would do, for a plan: nothing is done. Raises StepFailed.
+
+        Only asked of a step that does not merely read; one that has not said what it would do cannot be planned.
+        """
+        raise StepFailed("this step cannot say what it would do")
 
     def findings(self) -> Iterator[tuple[Place, str]]:
         """What is wrong with it that types do not tell; places are relative to the step."""

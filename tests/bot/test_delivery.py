@@ -131,3 +131,18 @@ async def test_the_same_look_twice_is_no_fault(house: OpenHouse, caplog: pytest.
         dropped = connection.execute(text("SELECT count(*) FROM outbox WHERE state = 'dropped'")).scalar_one()
     assert dropped == 0
     assert "refused" not in caplog.text
+
+
+async def test_a_row_that_cannot_be_made_sense_of_does_not_block_its_chat(house: OpenHouse) -> None:
+    """A card's row without a card is tried a few times and dropped; what comes after it is delivered."""
+    anna = await house.linked("anna")
+    broken = text(
+        "INSERT INTO outbox (chat_id, kind, payload, state, due_at, tries, created_at) "
+        "VALUES (1001, 'card', '{}', 'due', 0, 0, 0)"
+    )
+    house.desk.db.write_now(lambda connection: connection.execute(broken).rowcount)
+    await anna.says("/help")
+    await anna.card(containing="/expense", timeout=30)
+    with house.desk.db.read() as connection:
+        dropped = connection.execute(text("SELECT note FROM outbox WHERE state = 'dropped'")).scalars().all()
+    assert list(dropped) == ["AssertionError"]
