@@ -1,0 +1,29 @@
+"""Quiet hours: when nothing is pushed to a person. What came meanwhile comes after.
+
+Kept as the preference `quiet`, two times of day in the person's own zone; over midnight where the first is the later.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, time
+
+Window = tuple[time, time]
+
+
+def window(kept: object) -> Window | None:
+    """The kept preference as two times; None where there is none, or none that makes sense."""
+    if not isinstance(kept, Sequence) or isinstance(kept, str) or len(kept) != 2:
+        return None
+    try:
+        first, last = (time.fromisoformat(str(moment)) for moment in kept)
+    except ValueError:
+        return None
+    return None if first == last else (first, last)
+
+
+def is_quiet(hours: Window | None, now: datetime) -> bool:
+    """Whether `now`, in the person's zone, lies in the quiet hours; the end does not."""
+    if hours is None:
+        return False
+    first, last = hours
+    clock = now.time()
+    return first <= clock < last if first < last else clock >= first or clock < last
