@@ -8,6 +8,7 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Generator
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +23,18 @@ R = TypeVar("R")
 # The WAL-reset bug of SQLite before 3.51.3 needs two writers at once; one writer thread per process keeps clear of it.
 BUSY_TIMEOUT_MS = 5000
 
+SCRUB_MS = 100
+"""How long emptying the log waits for readers, and writes for it."""
+
+PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    f"busy_timeout={BUSY_TIMEOUT_MS}",
+    # What is removed is gone from the file too: it may be a code or a key.
+    "secure_delete=ON",
+)
+
 
 class StorageError(Exception):
     """The database cannot be opened or migrated; the text says what to do."""
@@ -30,7 +43,7 @@ class StorageError(Exception):
 def _tune(connection: sqlite3.Connection, _record: object) -> None:
     # None: the driver sends no BEGIN of its own; ours are explicit, see _begin.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_TIMEOUT_MS}"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -70,6 +83,28 @@ class Database:
     def write_now(self, job: Callable[[Connection], R]) -> R:
         """The same as `write`, for callers without an event loop."""
         return self._writer.submit(job).result()
+
+    def scrub(self) -> "Future[bool]":
+        """Empties the write-ahead log after the writes under way, so that what was removed is gone from there too.
+
+        Runs in the writer thread: two connections that write and empty the log at once are what SQLite's bug needs.
+        False where a reader was in the way for a tenth of a second: the log is emptied another time. SQLite only.
+        """
+        return self._writer.between(self._empty_log)
+
+    def _empty_log(self) -> bool:
+        if not self.is_sqlite:
+            return True
+        connection = self.engine.raw_connection()
+        try:
+            cursor = connection.cursor()
+            cursor.execute(f"PRAGMA busy_timeout={SCRUB_MS}")
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            busy = cursor.fetchone()
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+            return busy is not None and not busy[0]
+        finally:
+            connection.close()
 
     def close(self) -> None:
         """Finishes the writes under way, then closes all connections."""

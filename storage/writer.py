@@ -19,6 +19,7 @@ GROUP = 64
 """How many jobs share a commit at the most: bounds the time that one waits for the others."""
 
 _Job = tuple[Callable[[Connection], Any], "Future[Any]"]
+_Between = tuple[Callable[[], Any], "Future[Any]"]
 
 
 class Writer:
@@ -27,6 +28,7 @@ class Writer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._between: SimpleQueue[_Between] = SimpleQueue()
         self._thread: Thread | None = None
         self._lock = Lock()
         self._stopped = False
@@ -41,6 +43,13 @@ class Writer:
                 self._thread = Thread(target=self._run, name="storage-writer", daemon=True)
                 self._thread.start()
             self._queue.put((job, future))
+        return future
+
+    def between(self, job: Callable[[], R]) -> "Future[R]":
+        """Queues a job that runs in the writer's thread after the commit under way, outside of any transaction."""
+        future: Future[R] = Future()
+        self._between.put((job, future))
+        self.submit(_nothing)
         return future
 
     def stop(self) -> None:
@@ -73,6 +82,17 @@ class Writer:
             jobs = [item for item in jobs if item[1].set_running_or_notify_cancel()]
             if jobs:
                 self._commit(jobs)
+            self._run_between()
+
+    def _run_between(self) -> None:
+        while not self._between.empty():
+            job, future = self._between.get()
+            if not future.set_running_or_notify_cancel():
+                continue
+            try:
+                future.set_result(job())
+            except Exception as error:  # noqa: BLE001 - whatever it raises belongs to who queued it
+                future.set_exception(error)
 
     def _commit(self, jobs: list[_Job]) -> None:
         results: list[tuple[Future[Any], Any, BaseException | None]] = []
@@ -91,3 +111,7 @@ class Writer:
                 future.set_result(value)
             else:
                 future.set_exception(failure)
+
+
+def _nothing(_connection: Connection) -> None:
+    """Wakes the thread."""

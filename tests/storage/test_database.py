@@ -167,3 +167,30 @@ def test_a_password_in_a_bad_url_is_not_repeated() -> None:
     with pytest.raises(StorageError) as caught:
         open_database("post gres://user:secret@host")
     assert "secret" not in str(caught.value)
+
+
+def raw(database: Database) -> bytes:
+    """All bytes that the database has on disk, its log included."""
+    assert database.path is not None
+    return b"".join(path.read_bytes() for path in database.path.parent.glob(f"{database.path.name}*"))
+
+
+async def test_what_was_removed_is_gone_from_the_disk(database: Database) -> None:
+    """A removed text stands neither in the file nor in its log once that was scrubbed."""
+    secret = "canary-" * 40
+    await database.write(lambda c: c.execute(text("INSERT INTO notes VALUES (1, :text)"), {"text": secret}))
+    assert b"canary-" in raw(database)
+    await database.write(lambda c: c.execute(text("DELETE FROM notes")))
+    assert await asyncio.wrap_future(database.scrub())
+    assert b"canary-" not in raw(database)
+
+
+async def test_scrubbing_waits_for_no_reader(database: Database) -> None:
+    """A reader that stays keeps the log; the writer goes on."""
+    await database.write(lambda c: insert(c, 1))
+    with database.read() as connection:
+        assert connection.execute(text("SELECT count(*) FROM notes")).scalar_one() == 1
+        await database.write(lambda c: insert(c, 2))
+        assert not await asyncio.wrap_future(database.scrub())
+    assert await asyncio.wrap_future(database.scrub())
+    assert await database.write(lambda c: insert(c, 3)) == 3
