@@ -1,4 +1,8 @@
-"""A workspace with the sample company for each test: made once, copied as a file, served in process."""
+"""A workspace with the sample company for each test: made once, copied, served in process.
+
+On SQLite a file is copied, on PostgreSQL a database; each test that asks for `world` runs on both, unless it is
+marked `sqlite`.
+"""
 
 import shutil
 import sqlite3
@@ -9,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from storage import open_database
+from tests.postgres import Cluster
 from tests.server.world import TODAY, World
 from workspace_api.server.opening import prepare
 
@@ -24,10 +29,27 @@ def sample_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def world(sample_file: Path, tmp_path: Path) -> Iterator[World]:
+@pytest.fixture(scope="session")
+def sample_database(cluster: Cluster) -> str:
+    """The same in a closed database of the test server: its name."""
+    name = cluster.database()
+    with open_database(cluster.url(name)) as database:
+        prepare(database, "en", today=lambda: TODAY)
+    return name
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
     """A workspace of the test's own."""
-    path = tmp_path / "workspace.db"
-    shutil.copy(sample_file, path)
-    with open_database(f"sqlite:///{path}") as database:
+    if request.param == "sqlite":
+        path = tmp_path / "workspace.db"
+        shutil.copy(request.getfixturevalue("sample_file"), path)
+        with open_database(f"sqlite:///{path}") as database:
+            yield World(database)
+        return
+    cluster: Cluster = request.getfixturevalue("cluster")
+    with (
+        cluster.fresh(template=request.getfixturevalue("sample_database")) as url,
+        open_database(url) as database,
+    ):
         yield World(database)

@@ -5,11 +5,14 @@ import threading
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection
 
+from storage import Database, open_database
 from tests.server.world import NOON, Person, World
+from workspace_api.server.changes import bump
 from workspace_api.server.errors import NotFound, PermissionDenied
 from workspace_api.server.keys import hash_key, issue_key, list_keys, revoke_key
+from workspace_api.server.schema import metadata
 
 
 async def test_without_a_good_key_there_is_nothing(world: World) -> None:
@@ -44,18 +47,16 @@ async def test_a_persons_key_sees_what_they_see(world: World) -> None:
 
 
 def test_a_key_is_kept_as_a_hash(world: World) -> None:
-    """256 bits at random; neither the file nor the list holds it."""
+    """256 bits at random; neither the database nor the list holds it."""
     key = issue_key(world.database, "anna")
     assert len(key) >= 43
     assert key != issue_key(world.database, "anna")
     row = list_keys(world.database)[0]
     assert (row.user_id, row.is_owner, row.revocation_date) == ("anna", False, None)
     assert key.startswith(row.prefix)
-    path = world.database.path
-    assert path is not None
-    everything = b"".join(file.read_bytes() for file in path.parent.glob("workspace.db*"))
-    assert key.encode() not in everything
-    assert hash_key(key).encode() in everything
+    everything = _everything(world.database)
+    assert key not in everything
+    assert hash_key(key) in everything
 
 
 async def test_a_revoked_key_is_refused_from_the_next_request(world: World) -> None:
@@ -71,31 +72,33 @@ async def test_a_revoked_key_is_refused_from_the_next_request(world: World) -> N
         assert (await person.refused("finplan.request.list")).status == 401
 
 
+def _everything(database: Database) -> str:
+    """All that is kept: the bytes of the files, or all rows of all tables."""
+    if (path := database.path) is not None:
+        return b"".join(file.read_bytes() for file in path.parent.glob("workspace.db*")).decode("latin-1")
+    with database.read() as connection:
+        return "\n".join(str(row) for table in metadata.sorted_tables for row in connection.execute(table.select()))
+
+
 async def test_a_change_by_another_process_counts_at_once(world: World) -> None:
-    """A key that was revoked, or issued, over another connection to the file."""
+    """A key that was revoked, or issued, over another opening of the database."""
     anna = world.person("anna")
     await anna.call("finplan.request.list")
-    path = world.database.path
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE api_keys SET revocation_date = '2026-11-21 12:00:00'")
-    assert (await anna.refused("finplan.request.list")).status == 401
-    with engine.begin() as connection:
-        connection.exec_driver_sql(
-            "INSERT INTO api_keys (hash, prefix, user_id, is_owner, creation_date) VALUES (?, 'wk_x', 'anna', 0, 'x')",
-            (hash_key("wk_other"),),
-        )
-    engine.dispose()
+    with open_database(world.database.engine.url.render_as_string(hide_password=False)) as other:
+        revoke_key(other, list_keys(other)[0].prefix, clock=world.clock)
+        assert (await anna.refused("finplan.request.list")).status == 401
+        issue_key(other, "anna", clock=world.clock, token=lambda: "other")
     assert await Person(world.app, "wk_other").call("finplan.request.list")
 
 
-@pytest.mark.parametrize("change", ["is_disabled = 1", "is_deleted = 1", "firing_date = '2026-11-21 11:59:59'"])
+@pytest.mark.parametrize("change", ["is_disabled = true", "is_deleted = true", "firing_date = '2026-11-21 11:59:59'"])
 async def test_who_has_left_is_refused_from_the_next_request(world: World, change: str) -> None:
     """With the text permission_denied; a dismissal in the future does not count yet."""
     anna = world.person("anna")
     await anna.call("finplan.request.list")
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql(f"UPDATE users SET {change} WHERE user_id = 'anna'")
+        bump(connection)
     refusal = await anna.refused("finplan.request.list")
     assert (refusal.status, refusal.code) == (403, "permission_denied")
     assert "permission_denied" in refusal.sentence
@@ -105,7 +108,7 @@ async def test_the_owners_key_outlives_its_director(world: World) -> None:
     """It is the project's."""
     owner = world.owner()
     with world.database.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE users SET is_disabled = 1 WHERE user_id = 'victor'")
+        connection.exec_driver_sql("UPDATE users SET is_disabled = true WHERE user_id = 'victor'")
     assert len(await owner.call("finplan.request.list")) == 25
 
 

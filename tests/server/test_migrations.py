@@ -3,20 +3,23 @@
 import sqlite3
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy.exc import OperationalError
 
 from storage import open_database
-from tests.server.world import World
+from tests.server.world import ON_SQLITE, World
 from workspace_api.server.changes import is_busy
 from workspace_api.server.opening import VERSION_TABLE, prepare
 from workspace_api.server.schema import metadata
 
 
-def test_migrations_make_the_schema(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_migrations_make_the_schema(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Nothing in one that is not in the other; a second start changes nothing."""
-    with open_database(f"sqlite:///{tmp_path / 'w.db'}") as database:
+    url = f"sqlite:///{tmp_path / 'w.db'}" if kind == "sqlite" else str(request.getfixturevalue("postgres_url"))
+    with open_database(url) as database:
         prepare(database)
         prepare(database)
         with database.engine.connect() as connection:
@@ -27,13 +30,14 @@ def test_migrations_make_the_schema(tmp_path: Path) -> None:
 async def test_a_clash_in_the_database_is_a_conflict(world: World) -> None:
     """What another process wrote between our look and our write."""
     with world.database.engine.begin() as connection:
-        connection.exec_driver_sql(
-            "CREATE TRIGGER clash BEFORE INSERT ON tasks BEGIN SELECT RAISE(ABORT, 'clash'); END"
-        )
-    refusal = await world.person("anna").refused("tasks.task.create", name="x")
+        connection.exec_driver_sql("CREATE UNIQUE INDEX clash ON tasks (name) WHERE name = 'x'")
+    anna = world.person("anna")
+    await anna.call("tasks.task.create", name="x")
+    refusal = await anna.refused("tasks.task.create", name="x")
     assert (refusal.status, refusal.code) == (409, "conflict")
 
 
+@ON_SQLITE
 async def test_a_full_disk_is_an_internal_error(world: World) -> None:
     """In the envelope, and the next request is served."""
     anna = world.person("anna")

@@ -17,7 +17,7 @@ async def test_active_currencies_are_those_of_cashboxes(world: World) -> None:
     """A currency without a cashbox in use is not active."""
     owner = world.owner()
     with world.database.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE cashboxes SET is_archived = 1 WHERE id = 4")
+        connection.exec_driver_sql("UPDATE cashboxes SET is_archived = true WHERE id = 4")
     assert [each["code"] for each in await owner.call("finance.currency.list-active")] == ["EUR", "RUB"]
     assert len(await owner.call("finance.currency.list")) == 3
 
@@ -131,8 +131,8 @@ async def test_archived_places_take_nothing_new(world: World) -> None:
     vera = world.person("vera")
     made = await vera.call(CREATE, **TAXI)
     with world.database.engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE cashboxes SET is_archived = 1 WHERE id = 2")
-        connection.exec_driver_sql("UPDATE categories SET is_archived = 1 WHERE id = 101")
+        connection.exec_driver_sql("UPDATE cashboxes SET is_archived = true WHERE id = 2")
+        connection.exec_driver_sql("UPDATE categories SET is_archived = true WHERE id = 101")
     assert (await vera.refused(CREATE, **TAXI)).status == 409
     assert (await vera.refused(CREATE, **(TAXI | {"cashbox_id": 6}))).status == 409
     changed = await vera.call(UPDATE, id=made["id"], type="out", category_id=101, description="kept")

@@ -24,7 +24,7 @@ async def test_a_private_space_is_hidden(world: World) -> None:
     """With its articles."""
     with world.database.engine.begin() as connection:
         connection.exec_driver_sql(
-            'UPDATE spaces SET is_public = 0, access = \'[{"block_id": 4, "nested": true}]\' WHERE id = 2'
+            'UPDATE spaces SET is_public = false, access = \'[{"block_id": 4, "nested": true}]\' WHERE id = 2'
         )
     timothy = world.person("timothy")
     assert 2 not in {each["id"] for each in await timothy.call("wiki.space.list")}

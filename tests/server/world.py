@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import httpx
+import pytest
 from starlette.applications import Starlette
 
 from storage import Database
@@ -15,6 +16,8 @@ from workspace_api.server.keys import issue_key
 from workspace_api.server.profile import Profile
 
 TODAY = date(2026, 11, 21)
+ON_SQLITE = pytest.mark.parametrize("world", ["sqlite"], indirect=True)
+"""For a test that needs the file: `world` is on PostgreSQL too otherwise."""
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
