@@ -16,17 +16,18 @@ from functools import partial
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 from telegram import Bot, Update
-from telegram.error import InvalidToken, NetworkError
+from telegram.error import BadRequest, InvalidToken, NetworkError
 
 from bot import cards, inbox, people
 from bot.delivery import Delivery
 from bot.desk import Desk, Refusal, Turn
-from bot.dialogues import BY_NAME, COMMANDS, route
+from bot.dialogues import BY_NAME, COMMANDS, edited, route
 from bot.incoming import Incoming, Left, Said, Tapped
 from bot.intents import AlreadyUnderWay
 from bot.menu import publish
 from bot.operations import Operations
 from bot.polling import poll
+from bot.polls import Polls
 from bot.updates import parse
 from bot.watch import Watch
 from workspace_api import CallNotSent, CallUnknown, KeyRejected, PermissionDenied, WorkspaceError
@@ -43,6 +44,10 @@ HELLO = 3.0
 
 
 LONGEST_HOLD, MOST_FAILURES = 60.0, 5
+
+
+LARGEST_FILE = 10_000_000
+"""Bytes of a picture that is looked at."""
 
 
 class Held(Exception):
@@ -80,11 +85,23 @@ class Assistant:
         self._places = asyncio.Semaphore(AT_ONCE)
         self.delivery = Delivery(bot, desk.db, desk.now)
         self.operations = Operations(desk, BY_NAME, self._locks)
-        self.watch = Watch(desk, self._locks, timing.poll_seconds, self._committed)
+        self.watch = Watch(desk, self._locks, self._committed)
+        self.polls = Polls(desk, self.watch, timing.poll_seconds)
+        desk.download = self._download
 
     def _committed(self) -> None:
         self.delivery.wake()
         self.operations.wake()
+
+    async def _download(self, file_id: str) -> bytes:
+        """A picture that a person sent. Raises Refusal where it is too large or gone."""
+        try:
+            file = await self._bot.get_file(file_id)
+            if (file.file_size or 0) > LARGEST_FILE:
+                raise Refusal("The picture is too large.")
+            return bytes(await file.download_as_bytearray())
+        except BadRequest:
+            raise Refusal("The picture cannot be read any more: send it again.") from None
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
         """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
@@ -98,7 +115,7 @@ class Assistant:
                 group.create_task(self._handle_all(stop))
                 group.create_task(self.operations.run(stop))
                 group.create_task(self.delivery.run(stop))
-                group.create_task(self.watch.run(stop))
+                group.create_task(self.polls.run(stop))
         finally:
             await self._bot.shutdown()
 
@@ -197,8 +214,10 @@ class Assistant:
     def _turn(self, incoming: Incoming) -> Turn:
         with self._desk.db.read() as connection:
             person = people.find(connection, incoming.sender.telegram_id)
-        language = person.language if person is not None else incoming.sender.language
-        texts = self._desk.texts(language or self._desk.house.language)
+        if person is not None:
+            texts = self._desk.texts_of(person)
+        else:
+            texts = self._desk.texts(incoming.sender.language or self._desk.house.language)
         return Turn(self._desk, incoming.chat_id, incoming.sender.telegram_id, texts, person, incoming)
 
     async def _dispatch(self, turn: Turn, incoming: Incoming) -> Turn:
@@ -258,6 +277,8 @@ async def _route(turn: Turn, incoming: Incoming) -> None:
         await _tap(turn, incoming)
     elif isinstance(incoming, Said):
         await route(turn, incoming)
+    else:
+        await edited(turn, incoming)
 
 
 async def _tap(turn: Turn, tap: Tapped) -> None:

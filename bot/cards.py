@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.engine import Row
 
 from bot import outbox
-from bot.tables import awaits, cards, handles
+from bot.tables import awaits, cards, handles, sources
 
 Style = Literal["primary", "success", "danger"]
 
@@ -99,6 +99,19 @@ def find_by_message(connection: Connection, chat_id: int, message_id: int) -> Ca
     """The card that is shown by a message."""
     row = connection.execute(select(cards).where(cards.c.chat_id == chat_id, cards.c.message_id == message_id)).first()
     return None if row is None else _card(row)
+
+
+def note_source(connection: Connection, card: Card, message_id: int) -> None:
+    """The person's message that made the card."""
+    connection.execute(delete(sources).where(sources.c.chat_id == card.chat_id, sources.c.message_id == message_id))
+    connection.execute(insert(sources).values(chat_id=card.chat_id, message_id=message_id, card_id=card.id))
+
+
+def find_by_source(connection: Connection, chat_id: int, message_id: int) -> Card | None:
+    """The card that a person's message made."""
+    query = select(sources.c.card_id).where(sources.c.chat_id == chat_id, sources.c.message_id == message_id)
+    card_id = connection.execute(query).scalar()
+    return None if card_id is None else load(connection, card_id)
 
 
 def live(connection: Connection, dialogue: str, since: float) -> list[Card]:

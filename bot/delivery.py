@@ -159,6 +159,11 @@ class Delivery:
         elif row.kind == "card":
             await self._card(row)
             return
+        elif row.kind == "delete":
+            await self._bot.delete_message(row.chat_id, payload["message_id"])
+        elif row.kind == "photo":
+            picture = await asyncio.to_thread(Path(payload["file"]).read_bytes)
+            await self._bot.send_photo(row.chat_id, picture, caption=payload["text"] or None, parse_mode=ParseMode.HTML)
         elif payload.get("file"):
             path = Path(payload["file"])
             await self._bot.send_document(

@@ -5,18 +5,21 @@ that the update is done. A turn that fails has changed nothing.
 """
 
 import json
-from collections.abc import Callable
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
 
-from bot import cards, intents, outbox, people
+from bot import audit, cards, intents, outbox, people
 from bot.cards import Card, View
 from bot.directory import Directory
 from bot.incoming import Incoming, Sender, Tapped
-from bot.intents import Intent, Settled, Verdict
+from bot.intents import Intent, KeyKind
 from bot.people import Person
 from bot.texts import Texts
 from bot.vault import Vault
@@ -29,12 +32,24 @@ Change = Callable[[Connection], None]
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """The settings that dialogues need. `scale`: decimals of a sum on the wire."""
+    """The settings that dialogues need.
+
+    `scale`: decimals of a sum on the wire. `limit`: the sum above which approving and paying ask again, in that scale.
+    `act_as`: what people without an own key may do with the service's. `sites`: names of `project_id`s.
+    """
 
     zone: tzinfo
     language: str
     scale: int
     clock: Callable[[], datetime]
+    folder: Path = Path("data")
+    workspace_url: str = ""
+    web_url: str | None = None
+    ops: tuple[str, ...] = ()
+    limit: int | None = None
+    act_as: Literal["nobody", "see", "log"] = "nobody"
+    sites: Mapping[int, str] = field(default_factory=dict[int, str])
+    escalate_days: int = 2
 
 
 class Desk:
@@ -46,6 +61,7 @@ class Desk:
         self.vault = vault
         self.house = house
         self.directory = Directory(service, self.now)
+        self.download: Callable[[str], Awaitable[bytes]] = _no_download
 
     def now(self) -> float:
         """Seconds since 1970."""
@@ -57,13 +73,21 @@ class Desk:
             return None
         return self.service.with_options(api_key=self.vault.open(person.sealed_key))
 
-    def texts(self, language: str) -> Texts:
-        """Sentences in a language."""
-        return Texts(language, self.house.zone, self.house.scale)
+    def texts(self, language: str, zone: str | None = None) -> Texts:
+        """Sentences in a language, times in a zone (the house's where none is named)."""
+        return Texts(language, ZoneInfo(zone) if zone else self.house.zone, self.house.scale)
+
+    def texts_of(self, person: Person) -> Texts:
+        """Sentences in a person's language, times in their zone."""
+        return self.texts(person.language, person.zone)
 
 
 class Refusal(Exception):
     """A dialogue cannot go on; its text is told to the person, nothing has changed."""
+
+
+async def _no_download(_file_id: str) -> bytes:
+    raise Refusal("Pictures cannot be read here.")
 
 
 @dataclass(slots=True)
@@ -77,6 +101,7 @@ class Turn:
     person: Person | None = None
     incoming: Incoming | None = None
     _changes: list[Change] = field(default_factory=list[Change])
+    _sources: list[int] = field(default_factory=list[int])
     _toast: tuple[str, bool] = ("", False)
 
     @property
@@ -85,8 +110,8 @@ class Turn:
 
     @property
     def today(self) -> datetime:
-        """Now, in the house's zone."""
-        return datetime.fromtimestamp(self.now, UTC).astimezone(self.desk.house.zone)
+        """Now, in the person's zone."""
+        return datetime.fromtimestamp(self.now, UTC).astimezone(self.texts.zone)
 
     @property
     def sender(self) -> Sender:
@@ -103,26 +128,42 @@ class Turn:
         return self.person
 
     def api(self) -> AsyncWorkspace:
-        """The workspace with the person's own key; refuses in words where there is none."""
+        """The workspace with the person's own key, for what counts as their own act; refuses where there is none."""
         api = self.desk.api(self.known())
         if api is None:
             raise Refusal(self.t("I have no key of yours for the workspace. Ask for a new invitation."))
         return api
 
+    def api_to(self, act: Literal["see", "log"]) -> AsyncWorkspace:
+        """The workspace with the person's own key, else with the service's where its policy allows the act."""
+        api = self.desk.api(self.known())
+        allowed = self.desk.house.act_as == "log" or self.desk.house.act_as == act
+        return self.desk.service if api is None and allowed else self.api()
+
+    @property
+    def key_kind(self) -> KeyKind:
+        """Whose key acts for this person."""
+        return "own" if self.known().sealed_key is not None else "service"
+
     async def still_works_here(self) -> None:
         """Refuses where the person has been disabled or has left, or where that cannot be read (safety)."""
-        from bot.directory import is_active
+        from bot.access import still_works_here
 
-        profile = (await self.desk.directory.people(fresh=True)).get(self.known().user_id)
-        if not is_active(profile, self.today.date().isoformat()):
-            raise Refusal(self.t("Your access to the workspace has ended. Ask your administrator."))
+        await still_works_here(self)
 
     def new_card(self, dialogue: str, *, subject: str | None = None, live: bool = False, **state: Any) -> Card:
         """A card that will be a new message."""
         return Card(self.telegram_id, self.chat_id, dialogue, state, subject, live)
 
-    def show(self, card: Card, view: View, *, expect: str | None = None, intend: "Intended | None" = None) -> None:
-        """Shows the card; `expect`: the next text answers it; `intend`: a call that is made once this is committed."""
+    def show(
+        self,
+        card: Card,
+        view: View,
+        *,
+        expect: str | None = None,
+        intend: "Intended | Sequence[Intended] | None" = None,
+    ) -> None:
+        """Shows the card; `expect`: the next text answers it; `intend`: calls that are made once this is committed."""
 
         def change(connection: Connection) -> None:
             shown = cards.show(connection, card, view, self.now)
@@ -131,10 +172,74 @@ class Turn:
                 cards.expect(connection, shown, expect)
             elif awaited is not None and awaited[0].id == shown.id:
                 cards.forget_question(connection, self.telegram_id)
-            if intend is not None:
-                intents.create(connection, _intent(self, shown, intend))
+            for intended in [intend] if isinstance(intend, Intended) else intend or ():
+                self._intend(connection, shown, intended)
+            for message_id in self._sources:
+                cards.note_source(connection, shown, message_id)
 
         self._changes.append(change)
+
+    def _intend(self, connection: Connection, shown: Card, intended: "Intended") -> None:
+        intent = _intent(self, shown, intended)
+        intents.create(connection, intent)
+        audit.note(
+            connection,
+            audit.Entry(
+                self.now,
+                intent.user_id,
+                "asked",
+                audit.subject_of(intent.subject, intent.operation, None),
+                intent.telegram_id,
+                intent.key_kind,
+                intent.operation,
+                intent.id,
+                body=intent.body,
+                before=intent.before,
+            ),
+        )
+
+    def source(self, message_id: int) -> None:
+        """The person's message that made the card shown next: changing it changes the card (Dialogue.edited)."""
+        self._sources.append(message_id)
+
+    def note(self, act: str, subject: str, *, before: Any = None, after: Any = None, note: str = "") -> None:
+        """A line in the audit, beside those that every intended call gets by itself."""
+        person = self.known()
+        entry = audit.Entry(
+            self.now,
+            person.user_id,
+            act,
+            subject,
+            self.telegram_id,
+            "none",
+            before=before,
+            after=after,
+            note=note,
+        )
+        self._changes.append(lambda connection: audit.note(connection, entry))
+
+    def photo(self, png: bytes, caption: str = "") -> None:
+        """A picture as a message of its own; the caption is HTML."""
+        path = self._outgoing("picture.png", png)
+        self._changes.append(
+            lambda connection: _said(connection, self.chat_id, caption, self.now, file=path, kind="photo")
+        )
+
+    def document(self, name: str, content: bytes, caption: str = "") -> None:
+        """A file as a message of its own; the caption is HTML."""
+        path = self._outgoing(name, content)
+        self._changes.append(lambda connection: _said(connection, self.chat_id, caption, self.now, file=path))
+
+    def _outgoing(self, name: str, content: bytes) -> Path:
+        """The file until it has been sent; swept later, so that a turn that fails leaves nothing for long."""
+        folder = self.desk.house.folder / "outgoing" / secrets.token_hex(8)
+        folder.mkdir(parents=True, mode=0o700)
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    def delete_message(self, message_id: int) -> None:
+        """The person's own message goes from the chat, such as one that holds a key or a PIN."""
+        self._changes.append(lambda connection: outbox.delete_message(connection, self.chat_id, message_id, self.now))
 
     def say(self, html: str) -> None:
         """A message of its own."""
@@ -161,15 +266,28 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Intended:
-    """A call that a card asks for. `subject` may have one open intent; `before` helps to read back."""
+    """A call that a card asks for. `subject` may have one open intent; `before` helps to read back.
+
+    `key` "own": with the person's own key or not at all; "any": with the service's where they have none and its policy
+    lets them log.
+    """
 
     call: Call[Any]
     subject: str
     before: dict[str, Any] = field(default_factory=dict[str, Any])
+    key: Literal["own", "any"] = "own"
 
 
-def _said(connection: Connection, chat_id: int, html: str, now: float) -> None:
-    outbox.say(connection, chat_id, html, now)
+def _said(
+    connection: Connection,
+    chat_id: int,
+    html: str,
+    now: float,
+    *,
+    file: Path | None = None,
+    kind: Literal["say", "photo"] = "say",
+) -> None:
+    outbox.say(connection, chat_id, html, now, file=file, kind=kind)
 
 
 def _intent(turn: Turn, card: Card, intended: Intended) -> Intent:
@@ -192,40 +310,5 @@ def _intent(turn: Turn, card: Card, intended: Intended) -> Intent:
         state="open",
         checks=0,
         created_at=turn.now,
+        key_kind=turn.key_kind if intended.key == "any" else "own",
     )
-
-
-class Dialogue(Protocol):
-    """One dialogue: screens on cards. Registered in dialogues/__init__.py."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def commands(self) -> tuple[tuple[str, str], ...]:
-        """Command and what the menu says of it (English; translated by gettext)."""
-        ...
-
-    async def command(self, turn: Turn, command: str, words: str) -> None:
-        """`/command words`."""
-        ...
-
-    async def tapped(self, turn: Turn, card: Card, action: str, args: dict[str, Any]) -> None:
-        """A button of the card's present version."""
-        ...
-
-    async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
-        """The text that `expect` asked for."""
-        ...
-
-    async def refresh(self, turn: Turn, card: Card) -> None:
-        """Shows the card anew from fresh state: after a tap on an older version, or when its subject has changed."""
-        ...
-
-    async def settled(self, turn: Turn, card: Card, intent: Intent, settled: Settled) -> None:
-        """The outcome of an intended call is known (or is still being looked for)."""
-        ...
-
-    async def read_back(self, turn: Turn, intent: Intent) -> Verdict:
-        """Whether a call whose answer was lost has taken effect."""
-        ...

@@ -19,7 +19,10 @@ class Sender:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A text in a chat; `reply_to` and `message_id` are message ids of that chat."""
+    """A text in a chat; `reply_to` and `message_id` are message ids of that chat.
+
+    `photo` is the file id of a picture, also of one sent as a file; `forwarded`: somebody else wrote it.
+    """
 
     sender: Sender
     chat_id: int
@@ -27,17 +30,20 @@ class Said:
     message_id: int
     text: str
     reply_to: int | None = None
+    photo: str | None = None
+    forwarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A person's own message, changed."""
+    """A person's own message, changed. `photo` as in Said."""
 
     sender: Sender
     chat_id: int
     private: bool
     message_id: int
     text: str
+    photo: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ from bot.tables import intents
 
 State = Literal["open", "sending", "unknown", "done", "refused", "not_seen"]
 
+KeyKind = Literal["own", "service"]
+"""Whose key makes a call: the person's own, or the service's in their name."""
+
 OPERATION_ID_FIELD = {"fintransaction.transaction.create": "data", "tasks.task.create": "integration_data"}
 """Where a created thing carries the operation id by which it is found again."""
 
@@ -40,23 +43,31 @@ class Intent:
     state: State
     checks: int
     created_at: float
+    key_kind: KeyKind = "own"
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is told to the dialogue. `done`: confirmed, `data` as JSON; `refused`: why; `checking`; `not_seen`."""
+    """What is told to the dialogue. `done`: confirmed, `data` as JSON; `refused`: why; `checking`: not known yet.
 
-    kind: Literal["done", "refused", "checking", "not_seen"]
+    `not_seen`: looked for long enough. `decide`: what was found has to be judged by a person (`message`).
+    """
+
+    kind: Literal["done", "refused", "checking", "not_seen", "decide"]
     message: str = ""
     data: Any = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What reading back found: the effect is there (`data`), it is not, or it cannot be said yet."""
+    """What reading back found: the effect is there (`data`), it is not, or it cannot be said yet.
+
+    `decide`: something is there that a person has to judge, such as a payment by somebody else; the words say what.
+    """
 
     seen: bool | None
     data: Any = None
+    decide: str | None = None
 
 
 class AlreadyUnderWay(Exception):
@@ -82,6 +93,7 @@ def _intent(row: Row[Any]) -> Intent:
         row.state,
         row.checks,
         row.created_at,
+        row.key_kind,
     )
 
 
@@ -95,6 +107,7 @@ def create(connection: Connection, intent: Intent) -> None:
         "dialogue": intent.dialogue,
         "subject": intent.subject,
         "operation": intent.operation,
+        "key_kind": intent.key_kind,
         "body": json.dumps(intent.body),
         "before": json.dumps(intent.before),
         "state": intent.state,
@@ -156,6 +169,12 @@ def interrupted(connection: Connection, now: float) -> int:
     """At start-up: what was being sent when the process died is unknown."""
     where = intents.c.state == "sending"
     return connection.execute(update(intents).where(where).values(state="unknown", due_at=now, updated_at=now)).rowcount
+
+
+def of_card(connection: Connection, card_id: int) -> list[Intent]:
+    """All intents of a card, oldest first."""
+    query = select(intents).where(intents.c.card_id == card_id).order_by(intents.c.created_at, intents.c.id)
+    return [_intent(row) for row in connection.execute(query)]
 
 
 def latest(connection: Connection, card_id: int) -> Intent | None:

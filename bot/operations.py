@@ -4,8 +4,10 @@
 open ─► commit "sending" ─► call with the person's own key ─► Done ─► done
                                                             ├► Refused, NotSent ─► refused
                                                             └► Unknown ─► read back, for ten minutes at the most
+                                                                  └► something else is there ─► a person decides
 ```
-Each outcome goes to the intent's dialogue, which shows it; the card and the intent's new state are committed together.
+Each outcome goes to the intent's dialogue, which shows it; the card, the intent's new state and the line in the audit
+are committed together.
 """
 
 import asyncio
@@ -18,12 +20,13 @@ from markupsafe import escape
 from pydantic_core import from_json
 from sqlalchemy import Connection
 
-from bot import cards, intents, people
+from bot import audit, cards, intents, people, write_lock
 from bot.cards import View
-from bot.desk import Desk, Dialogue, Refusal, Turn
+from bot.desk import Desk, Refusal, Turn
+from bot.dialogue import Dialogue
 from bot.intents import CHECKS, Intent, Settled, State
 from bot.vault import VaultError
-from workspace_api import Done, NotSent, Refused, Unknown, WorkspaceError, find
+from workspace_api import AsyncWorkspace, Done, NotSent, Refused, Unknown, WorkspaceError, find
 
 log = logging.getLogger("bot.operations")
 
@@ -92,7 +95,7 @@ class Operations:
     async def _make(self, intent: Intent) -> None:
         with self._desk.db.read() as connection:
             person = people.find(connection, intent.telegram_id)
-        api = None if person is None else self._desk.api(person)
+        api = None if person is None else self._api(person, intent)
         words = self._desk.texts(self._desk.house.language if person is None else person.language)
         if api is None or person is None or person.user_id != intent.user_id:
             # Whoever is linked now did not ask for this.
@@ -111,6 +114,11 @@ class Operations:
                 "too late",
             )
             return
+        with self._desk.db.read() as connection:
+            locked = write_lock.locked(connection, self._desk.house)
+        if locked is not None:
+            await self._settle(intent, "refused", Settled("refused", words.t(locked)), "writes are locked")
+            return
         call = find(intent.operation).call(intent.body)
         if not await self._begin(intent):
             return
@@ -124,6 +132,12 @@ class Operations:
             await self._settle(intent, "refused", Settled("refused", outcome.reason), "not_sent")
         else:
             await self._unknown(intent, outcome)
+
+    def _api(self, person: people.Person, intent: Intent) -> AsyncWorkspace | None:
+        """With whose key: the person's own, or the service's where the intent says so and its policy still does."""
+        if intent.key_kind == "own":
+            return self._desk.api(person)
+        return self._desk.service if self._desk.house.act_as == "log" else None
 
     async def _begin(self, intent: Intent) -> bool:
         """Commits "sending"; false where another process has begun."""
@@ -142,7 +156,7 @@ class Operations:
         with self._desk.db.read() as connection:
             person = people.find(connection, intent.telegram_id)
         if person is None or person.user_id != intent.user_id:
-            await self._move(intent, "not_seen")
+            await self._settle(intent, "not_seen", Settled("not_seen"), "not linked any more")
             return
         turn = self._turn(person)
         try:
@@ -152,6 +166,8 @@ class Operations:
             verdict = intents.Verdict(None)
         if verdict.seen:
             await self._settle(intent, "done", Settled("done", data=verdict.data), "read back")
+        elif verdict.decide is not None:
+            await self._settle(intent, "not_seen", Settled("decide", verdict.decide, verdict.data), verdict.decide)
         elif intent.checks + 1 >= len(CHECKS):
             await self._settle(intent, "not_seen", Settled("not_seen"))
         else:
@@ -159,13 +175,28 @@ class Operations:
             await self._move(intent, "unknown", due_at=due_at, checks=intent.checks + 1)
 
     def _turn(self, person: people.Person) -> Turn:
-        texts = self._desk.texts(person.language)
+        texts = self._desk.texts_of(person)
         return Turn(self._desk, person.telegram_id, person.telegram_id, texts, person)
 
     async def _move(self, intent: Intent, to: State, *, due_at: float | None = None, checks: int | None = None) -> bool:
         now = self._desk.now()
         return await self._desk.db.write(
             lambda connection: intents.move(connection, intent.id, to, now, due_at=due_at, checks=checks)
+        )
+
+    def _line(self, intent: Intent, to: State, settled: Settled, note: str | None) -> audit.Entry:
+        return audit.Entry(
+            self._desk.now(),
+            intent.user_id,
+            to,
+            audit.subject_of(intent.subject, intent.operation, settled.data),
+            intent.telegram_id,
+            intent.key_kind,
+            intent.operation,
+            intent.id,
+            before=intent.before,
+            after=settled.data,
+            note=note or settled.message,
         )
 
     async def _settle(
@@ -193,6 +224,8 @@ class Operations:
 
             def commit(connection: Connection) -> None:
                 moved = intents.move(connection, intent.id, to, self._desk.now(), note=note, due_at=due_at)
+                if moved:
+                    audit.note(connection, self._line(intent, to, settled, note))
                 if moved and turn is not None:
                     turn.write(connection)
 
@@ -207,4 +240,6 @@ def in_words(turn: Turn, settled: Settled) -> str:
         return turn.t("The workspace refused: %(why)s", why=settled.message)
     if settled.kind == "checking":
         return turn.t("The workspace has not confirmed it yet. I am checking; do not do it again.")
+    if settled.kind == "decide":
+        return settled.message
     return turn.t("It was not seen in the workspace. Check there before you do it again.")

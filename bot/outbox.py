@@ -7,7 +7,7 @@ changes five times in a second is edited once. `once` makes a thing that is said
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
@@ -45,13 +45,28 @@ def card(connection: Connection, chat_id: int, card_id: int, text: str, keyboard
 
 
 def say(
-    connection: Connection, chat_id: int, text: str, now: float, *, once: str | None = None, file: Path | None = None
+    connection: Connection,
+    chat_id: int,
+    text: str,
+    now: float,
+    *,
+    once: str | None = None,
+    file: Path | None = None,
+    kind: Literal["say", "photo"] = "say",
 ) -> bool:
-    """Queues a message of HTML text, or a file with it as the caption. False where `once` was said before."""
+    """Queues a message of HTML text, or a file (a picture, by its kind) with it as the caption.
+
+    False where `once` was said before.
+    """
     if once is not None and connection.execute(select(outbox.c.id).where(outbox.c.once == once)).first() is not None:
         return False
-    _put(connection, chat_id, "say", {"text": text, "file": None if file is None else str(file)}, now, once=once)
+    _put(connection, chat_id, kind, {"text": text, "file": None if file is None else str(file)}, now, once=once)
     return True
+
+
+def delete_message(connection: Connection, chat_id: int, message_id: int, now: float) -> None:
+    """Queues that a message goes from the chat."""
+    _put(connection, chat_id, "delete", {"message_id": message_id}, now)
 
 
 def answer(connection: Connection, chat_id: int, query_id: str, text: str, alert: bool, now: float) -> None:

@@ -31,6 +31,7 @@ class Person:
     key_proved: bool
     linked_at: float
     blocked: bool
+    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,15 @@ class Invitation:
 
 def _person(row: Row[Any]) -> Person:
     return Person(
-        row.telegram_id, row.user_id, row.name, row.language, row.sealed_key, row.key_proved, row.linked_at, row.blocked
+        row.telegram_id,
+        row.user_id,
+        row.name,
+        row.language,
+        row.sealed_key,
+        row.key_proved,
+        row.linked_at,
+        row.blocked,
+        row.zone,
     )
 
 

@@ -1,7 +1,8 @@
 """What the bot says: Jinja2 templates and short sentences under gettext, numbers and dates as a person writes them.
 
 templates/*.html hold the longer texts; autoescape escapes every value, so nothing from the workspace becomes markup.
-locales/<language>/LC_MESSAGES/bot.po hold the translations; they are read at start, so there is nothing to compile.
+locales/<language>/LC_MESSAGES/*.po hold the translations, a file for each part of the bot; they are read at start, so
+there is nothing to compile.
 """
 
 import re
@@ -32,15 +33,22 @@ LIMIT = 4096
 @cache
 def translations(language: str) -> NullTranslations:
     """The catalogue of a language; English is the language of the source."""
-    path = HERE / "locales" / language / "LC_MESSAGES" / "bot.po"
-    if not path.exists():
-        return NullTranslations()
-    with path.open("rb") as source:
-        catalog = read_po(source, locale=language)
-    compiled = BytesIO()
-    write_mo(compiled, catalog)
-    compiled.seek(0)
-    return GNUTranslations(compiled)
+    found: NullTranslations = NullTranslations()
+    for path in catalogues(language):
+        with path.open("rb") as source:
+            catalog = read_po(source, locale=language)
+        compiled = BytesIO()
+        write_mo(compiled, catalog)
+        compiled.seek(0)
+        part = GNUTranslations(compiled)
+        part.add_fallback(found)
+        found = part
+    return found
+
+
+def catalogues(language: str) -> list[Path]:
+    """The files that hold the translations into a language."""
+    return sorted((HERE / "locales" / language / "LC_MESSAGES").glob("*.po"))
 
 
 def sentence(english: str) -> str:

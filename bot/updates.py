@@ -21,9 +21,18 @@ def _message(message: Message, kind: type[Said] | type[Edited]) -> Incoming | No
     text = message.text or message.caption or ""
     private = message.chat.type == "private"
     if kind is Edited:
-        return Edited(_sender(user), message.chat.id, private, message.message_id, text)
+        return Edited(_sender(user), message.chat.id, private, message.message_id, text, _picture(message))
     reply = message.reply_to_message.message_id if message.reply_to_message else None
-    return Said(_sender(user), message.chat.id, private, message.message_id, text, reply)
+    forwarded = message.forward_origin is not None
+    return Said(_sender(user), message.chat.id, private, message.message_id, text, reply, _picture(message), forwarded)
+
+
+def _picture(message: Message) -> str | None:
+    """The file id of the picture in a message: the largest of a photo's sizes, or a file that is a picture."""
+    if message.photo:
+        return message.photo[-1].file_id
+    document = message.document
+    return document.file_id if document is not None and (document.mime_type or "").startswith("image/") else None
 
 
 def parse(update: Update) -> Incoming | None:

@@ -8,11 +8,11 @@ every poll: one reading with the service key for all
 What waited for a person when they were linked is known, not new: it is noted then (dialogues/start.py) and not pushed.
 """
 
-import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from typing import Protocol
 
 from sqlalchemy import Connection, select
 
@@ -35,51 +35,32 @@ FOLLOWED = 14 * 86400.0
 """Seconds for which a card follows its request after it was last shown."""
 
 
+class Follower(Protocol):
+    """Who else looks at what a poll has read, such as those who tell the authors."""
+
+    async def follow(self, found: Mapping[int, Request], linked: Sequence[Person]) -> None:
+        """`found`: all requests by id, read with the service key; what follows is committed by the follower."""
+        ...
+
+
 class Watch:
-    """The loop that reads the workspace."""
+    """What a poll reads and what follows from it; polls.py says when."""
 
     def __init__(
         self,
         desk: Desk,
         lock: Callable[[int], AbstractAsyncContextManager[object]],
-        seconds: float,
         committed: Callable[[], None],
+        followers: Sequence[Follower] = (),
     ) -> None:
         self._desk = desk
         self._lock = lock
-        self._seconds = seconds
         self._committed = committed
-        self._failing = False
-        self._paused = False
+        self._followers = followers
         self._looked: dict[int, object] = {}
         requests = BY_NAME["requests"]
         assert isinstance(requests, Requests), "the dialogue of that name"
         self._requests = requests
-
-    def pause(self) -> None:
-        """No polls of its own from here on, such as while a workspace is moved; `poll` still works."""
-        self._paused = True
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`: polls."""
-        while not stop.is_set():
-            try:
-                if not self._paused:
-                    await self.poll()
-                self._failing = False
-            except WorkspaceError as error:
-                # Told once per outage; the polls go on.
-                if not self._failing:
-                    log.warning("the workspace cannot be read: %s", error)
-                self._failing = True
-            except Exception:
-                # One bad poll must not end all polling: it is told with its trace, and the next one comes.
-                log.exception("a poll failed")
-            try:
-                async with asyncio.timeout(self._seconds):
-                    await stop.wait()
-            except TimeoutError:
-                continue
 
     async def poll(self) -> None:
         """One reading and what follows from it."""
@@ -99,6 +80,9 @@ class Watch:
             request = found.get(int(card.state["request"]))
             if request is not None and standing(request) != card.state["standing"]:
                 await self._apart(f"card {card.id}", self._changed(card.id, request))
+        for follower in self._followers:
+            await self._apart(type(follower).__name__, follower.follow(found, linked))
+        self._committed()
 
     async def _apart(self, whose: str, work: Coroutine[None, None, None]) -> None:
         """One person's revoked key or ended access must not stop the polling of everybody else."""
@@ -108,7 +92,7 @@ class Watch:
             log.warning("%s is passed over in this poll: %s", whose, error)
 
     def _turn(self, person: Person) -> Turn:
-        return Turn(self._desk, person.telegram_id, person.telegram_id, self._desk.texts(person.language), person)
+        return Turn(self._desk, person.telegram_id, person.telegram_id, self._desk.texts_of(person), person)
 
     async def _person(self, person: Person, found: dict[int, Request]) -> None:
         """Pushes what has come to wait for this person since the last poll."""

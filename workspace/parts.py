@@ -115,7 +115,20 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
     from bot.desk import Desk, House
     from bot.vault import Vault
 
-    house = House(settings.zone, settings.language, settings.money_scale, now)
+    house = House(
+        settings.zone,
+        settings.language,
+        settings.money_scale,
+        now,
+        folder=settings.data,
+        workspace_url=settings.workspace_url,
+        web_url=settings.web_url,
+        ops=tuple(name.strip() for name in (settings.ops or "").split(",") if name.strip()),
+        limit=None if settings.limit is None else int(settings.limit.scaleb(settings.money_scale)),
+        act_as=settings.act_as,
+        sites=settings.sites,
+        escalate_days=settings.escalate_days,
+    )
     return Desk(database, service, Vault(settings.data / "bot.key"), house)
 
 

@@ -4,10 +4,14 @@ A wrong value ends the program with one sentence that names it and says what to 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from decimal import Decimal
 from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 LOCAL_URL = "http://127.0.0.1:8080"
@@ -34,6 +38,18 @@ class Settings:
     timezone: str
     language: str
     ops: str | None
+    calls_per_minute: int | None
+    act_as: Literal["nobody", "see", "log"]
+    web_url: str | None
+    limit: Decimal | None
+    sites: Mapping[int, str]
+    escalate_days: int
+    webhook_url: str | None
+    webhook_secret: str | None
+    webhook_port: int
+    keep_inbox_days: int
+    keep_audit_days: int
+    keep_money_days: int
 
     @property
     def workspace_url(self) -> str:
@@ -61,6 +77,18 @@ NAMES = (
     "WORKSPACE_TIMEZONE",
     "WORKSPACE_LANGUAGE",
     "WORKSPACE_OPS",
+    "WORKSPACE_CALLS_PER_MINUTE",
+    "WORKSPACE_ACT_AS",
+    "WORKSPACE_WEB_URL",
+    "WORKSPACE_LIMIT",
+    "WORKSPACE_SITES",
+    "WORKSPACE_ESCALATE_DAYS",
+    "WORKSPACE_WEBHOOK_URL",
+    "WORKSPACE_WEBHOOK_SECRET",
+    "WORKSPACE_WEBHOOK_PORT",
+    "WORKSPACE_KEEP_INBOX_DAYS",
+    "WORKSPACE_KEEP_AUDIT_DAYS",
+    "WORKSPACE_KEEP_MONEY_DAYS",
 )
 
 
@@ -84,6 +112,18 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         timezone=_zone(value["WORKSPACE_TIMEZONE"] or "UTC"),
         language=_language(value["WORKSPACE_LANGUAGE"] or "en"),
         ops=value["WORKSPACE_OPS"] or None,
+        calls_per_minute=_calls(value["WORKSPACE_CALLS_PER_MINUTE"], value["WORKSPACE_URL"]),
+        act_as=_act_as(value["WORKSPACE_ACT_AS"] or "nobody"),
+        web_url=_url("WORKSPACE_WEB_URL", value["WORKSPACE_WEB_URL"]),
+        limit=_sum("WORKSPACE_LIMIT", value["WORKSPACE_LIMIT"]),
+        sites=_sites(value["WORKSPACE_SITES"]),
+        escalate_days=_number("WORKSPACE_ESCALATE_DAYS", value["WORKSPACE_ESCALATE_DAYS"] or "2", 1, 365),
+        webhook_url=_url("WORKSPACE_WEBHOOK_URL", value["WORKSPACE_WEBHOOK_URL"]),
+        webhook_secret=_secret(value["WORKSPACE_WEBHOOK_SECRET"], value["WORKSPACE_WEBHOOK_URL"]),
+        webhook_port=_number("WORKSPACE_WEBHOOK_PORT", value["WORKSPACE_WEBHOOK_PORT"] or "8443", 1, 65535),
+        keep_inbox_days=_number("WORKSPACE_KEEP_INBOX_DAYS", value["WORKSPACE_KEEP_INBOX_DAYS"] or "30", 1, 36500),
+        keep_audit_days=_number("WORKSPACE_KEEP_AUDIT_DAYS", value["WORKSPACE_KEEP_AUDIT_DAYS"] or "400", 1, 36500),
+        keep_money_days=_number("WORKSPACE_KEEP_MONEY_DAYS", value["WORKSPACE_KEEP_MONEY_DAYS"] or "1826", 1, 36500),
     )
 
 
@@ -130,6 +170,69 @@ def _seconds(name: str, value: str) -> float:
     if not 0.05 <= seconds <= 86400:
         raise SettingsError(f"{name} is {value!r}: write seconds, such as 30")
     return seconds
+
+
+def _number(name: str, value: str, least: int, most: int) -> int:
+    if not value.isascii() or not value.isdigit() or not least <= int(value) <= most:
+        raise SettingsError(f"{name} is {value!r}: write a whole number from {least} to {most}")
+    return int(value)
+
+
+CALLS = 60
+"""Calls a minute to a workspace that is not on this machine, where nothing else is said."""
+
+
+def _calls(value: str, url: str) -> int | None:
+    """Calls a minute; None, no bound, for a workspace on this machine where nothing is said."""
+    if value:
+        return _number("WORKSPACE_CALLS_PER_MINUTE", value, 1, 1_000_000)
+    return CALLS if url and not is_local(url) else None
+
+
+def is_local(url: str) -> bool:
+    """Whether an address is on this machine."""
+    host = (urlsplit(url).hostname or "").lower()
+    return host in {"localhost", "::1"} or host.startswith("127.")
+
+
+def _act_as(value: str) -> Literal["nobody", "see", "log"]:
+    policies: dict[str, Literal["nobody", "see", "log"]] = {"nobody": "nobody", "see": "see", "log": "log"}
+    if value not in policies:
+        raise SettingsError(f"WORKSPACE_ACT_AS is {value!r}: write nobody, see or log")
+    return policies[value]
+
+
+def _sum(name: str, value: str) -> Decimal | None:
+    if not value:
+        return None
+    try:
+        found = Decimal(value.replace(" ", ""))
+    except ArithmeticError:
+        found = Decimal(-1)
+    if not found.is_finite() or found < 0:
+        raise SettingsError(f"{name} is {value!r}: write a sum such as 10000")
+    return found
+
+
+def _sites(value: str) -> dict[int, str]:
+    """`12=Halden office, 14=Bergen`"""
+    found: dict[int, str] = {}
+    for part in filter(None, (piece.strip() for piece in value.split(","))):
+        number, _, name = part.partition("=")
+        if not number.strip().isdigit() or not name.strip():
+            raise SettingsError(f"WORKSPACE_SITES holds {part!r}: write project numbers and names, such as 12=Halden")
+        found[int(number)] = name.strip()
+    return found
+
+
+def _secret(value: str, url: str) -> str | None:
+    """What Telegram sends with each webhook: 1 to 256 of A-Z a-z 0-9 _ -."""
+    if url and not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", value):
+        raise SettingsError(
+            "WORKSPACE_WEBHOOK_SECRET is needed with WORKSPACE_WEBHOOK_URL: "
+            "16 to 256 letters, digits, _ or -, such as `openssl rand -hex 32` prints"
+        )
+    return value or None
 
 
 def _zone(value: str) -> str:

@@ -1,34 +1,39 @@
 """The dialogues, in one visible list, and where a text goes.
 
-/command ─► its dialogue      an awaited answer ─► the card that asked      anything else ─► an expense, or a hint
+/command ─► its dialogue      an awaited answer ─► the card that asked      a reply to a card ─► its dialogue
+anything else, pictures too ─► an expense, or a hint      a changed message of one's own ─► the card that it made
 """
 
 from collections.abc import Mapping
 
 from bot import cards
-from bot.cards import View
-from bot.desk import Dialogue, Turn
+from bot.desk import Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues.expenses import Expenses
 from bot.dialogues.requests import Requests
 from bot.dialogues.start import Start
 from bot.dialogues.tasks import Tasks
 from bot.dialogues.wiki import Wiki
-from bot.incoming import Said
+from bot.incoming import Edited, Said
 
 _expenses = Expenses()
 
-DIALOGUES: tuple[Dialogue, ...] = (Requests(), _expenses, Tasks(), Wiki(), Start())
+DIALOGUES: tuple[Dialogue, ...] = (
+    Requests(),
+    _expenses,
+    Tasks(),
+    Wiki(),
+    Start(),
+)
 
 BY_NAME: Mapping[str, Dialogue] = {dialogue.name: dialogue for dialogue in DIALOGUES}
 
-COMMANDS: tuple[tuple[str, str], ...] = tuple(command for dialogue in DIALOGUES for command in dialogue.commands)
-"""The menu: command and what it does."""
+COMMANDS: tuple[Command, ...] = tuple(command for dialogue in DIALOGUES for command in dialogue.commands)
+"""The menu, from the one list: what the dialogues declare."""
 
 _BY_COMMAND: Mapping[str, Dialogue] = {
-    command: dialogue
-    for dialogue in DIALOGUES
-    for command, _ in (*dialogue.commands, ("start", ""))
-    if command != "start" or dialogue.name == "start"
+    **{command.name: dialogue for dialogue in DIALOGUES for command in dialogue.commands},
+    "start": BY_NAME["start"],
 }
 
 FOR_ALL = {"start", "help", "cancel"}
@@ -36,40 +41,53 @@ FOR_ALL = {"start", "help", "cancel"}
 
 
 async def route(turn: Turn, said: Said) -> None:
-    """A text in a private chat."""
+    """A text or picture in a private chat."""
     text = said.text.strip()
     if text.startswith("/"):
-        command, _, words = text[1:].partition(" ")
-        command = command.split("@")[0].lower()
-        dialogue = _BY_COMMAND.get(command)
-        if turn.person is None and command not in FOR_ALL:
-            turn.say(turn.t("You are not linked to the workspace yet. Open the invitation link that you were given."))
-        elif dialogue is None:
-            turn.say(turn.texts.html("I do not know %(command)s. /help shows what I can do.", command=f"/{command}"))
-        else:
-            await _close_question(turn)
-            await dialogue.command(turn, command, words.strip())
+        await _command(turn, text)
         return
     if turn.person is None:
         turn.say(turn.t("You are not linked to the workspace yet. Open the invitation link that you were given."))
         return
     with turn.desk.db.read() as connection:
         awaited = cards.expected(connection, turn.telegram_id)
-    if awaited is not None:
+        replied = None if said.reply_to is None else cards.find_by_message(connection, said.chat_id, said.reply_to)
+    asked_by = None if awaited is None else awaited[0].id
+    # Who replies to another card means that one, whatever else is being asked.
+    means = replied is not None and replied.telegram_id == turn.telegram_id and replied.id != asked_by
+    if means and replied is not None and await BY_NAME[replied.dialogue].replied(turn, replied, said):
+        return
+    if awaited is not None and text:
         card, question = awaited
         await BY_NAME[card.dialogue].answered(turn, card, question, text)
     elif not await _expenses.free_text(turn, text):
         turn.say(turn.t("I did not find a sum in this. Write for example “450 taxi”, or see /help."))
 
 
+async def _command(turn: Turn, text: str) -> None:
+    command, _, words = text[1:].partition(" ")
+    command = command.split("@")[0].lower()
+    dialogue = _BY_COMMAND.get(command)
+    if turn.person is None and command not in FOR_ALL:
+        turn.say(turn.t("You are not linked to the workspace yet. Open the invitation link that you were given."))
+    elif dialogue is None:
+        turn.say(turn.texts.html("I do not know %(command)s. /help shows what I can do.", command=f"/{command}"))
+    else:
+        await _close_question(turn)
+        await dialogue.command(turn, command, words.strip())
+
+
 async def _close_question(turn: Turn) -> None:
-    """A command ends what was being asked: a request's card is shown whole again, a draft is closed."""
+    """A command ends what was being asked; the card that asked says how it stands."""
     with turn.desk.db.read() as connection:
         awaited = cards.expected(connection, turn.telegram_id)
-    if awaited is None:
-        return
-    card, _ = awaited
-    if card.dialogue == "requests":
-        await BY_NAME[card.dialogue].refresh(turn, card)
-    else:
-        turn.show(card, View(turn.t("Cancelled; nothing was saved.")))
+    if awaited is not None:
+        await BY_NAME[awaited[0].dialogue].abandoned(turn, awaited[0])
+
+
+async def edited(turn: Turn, change: Edited) -> None:
+    """A person's own message was changed: the card that it made follows."""
+    with turn.desk.db.read() as connection:
+        card = cards.find_by_source(connection, change.chat_id, change.message_id)
+    if turn.person is not None and card is not None and card.telegram_id == turn.telegram_id:
+        await BY_NAME[card.dialogue].edited(turn, card, change)

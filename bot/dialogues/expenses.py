@@ -13,6 +13,7 @@ from typing import Any
 from bot import cards, choices
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues.expense_text import SURE, NotRepresentable, alike, parse, to_wire
 from bot.dialogues.requests import under_way
 from bot.intents import Intent, Settled, Verdict
@@ -26,11 +27,11 @@ PAGE = 8
 FIELDS = ("amount", "cashbox", "category", "description")
 
 
-class Expenses:
+class Expenses(Dialogue):
     """Expenses: guided, from free text, saved and undone."""
 
     name = "expenses"
-    commands = (("expense", sentence("Log an expense")),)
+    commands = (Command("expense", sentence("Log an expense")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if words and await self.free_text(turn, words):
@@ -179,6 +180,9 @@ class Expenses:
             await self._save(turn, card)
         elif action == "undo":
             await self._undo(turn, card)
+
+    async def abandoned(self, turn: Turn, card: Card) -> None:
+        turn.show(card, View(turn.t("Cancelled; nothing was saved.")))
 
     async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
         if question == "description":

@@ -12,6 +12,7 @@ from typing import Any
 from bot import people
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Refusal, Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues.request_view import body, buttons, decisions, last_event, standing, waits_for_viewer
 from bot.intents import Intent, Settled, Verdict
 from bot.periods import request_by_id, requests_of
@@ -41,11 +42,11 @@ def subject_of(request_id: int) -> str:
     return f"request:{request_id}"
 
 
-class Requests:
+class Requests(Dialogue):
     """Decisions about requests for money."""
 
     name = "requests"
-    commands = (("requests", sentence("Requests that wait for my decision")),)
+    commands = (Command("requests", sentence("Requests that wait for my decision")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         waiting = await self.waiting(turn)

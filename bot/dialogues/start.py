@@ -10,18 +10,18 @@ from sqlalchemy import Connection
 from bot import cards, outbox, people
 from bot.cards import Button, Card, View
 from bot.desk import Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues.request_view import waits_for_viewer
 from bot.directory import is_active
-from bot.intents import Intent, Settled, Verdict
 from bot.periods import requests_of
 from bot.texts import LANGUAGES, sentence
 
 
-class Start:
+class Start(Dialogue):
     """Linking, help, cancel."""
 
     name = "start"
-    commands = (("help", sentence("What I can do")), ("cancel", sentence("Stop what is being asked")))
+    commands = (Command("help", sentence("What I can do")), Command("cancel", sentence("Stop what is being asked")))
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "cancel":
@@ -104,17 +104,3 @@ class Start:
             return set()
         api = turn.desk.service.with_options(api_key=turn.desk.vault.open(invitation.sealed_key))
         return {r.id for r in await requests_of(api, turn.today) if r.id is not None and waits_for_viewer(r)}
-
-    async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
-        """Nothing is asked by text here."""
-        turn.say(turn.t("/help shows what I can do."))
-
-    async def refresh(self, turn: Turn, card: Card) -> None:
-        """A decided invitation stays as it is shown."""
-
-    async def settled(self, turn: Turn, card: Card, intent: Intent, settled: Settled) -> None:
-        """Linking makes no call."""
-
-    async def read_back(self, turn: Turn, intent: Intent) -> Verdict:
-        """Linking makes no call."""
-        return Verdict(False)

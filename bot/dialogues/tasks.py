@@ -7,6 +7,7 @@ from typing import Any
 
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues import task_text
 from bot.dialogues.requests import under_way
 from bot.directory import is_active
@@ -29,11 +30,14 @@ STATUSES = {
 MARKS = {"new": "⚪", "in_progress": "🔵", "review": "🟡", "finished": "✅"}
 
 
-class Tasks:
+class Tasks(Dialogue):
     """Tasks of a person."""
 
     name = "tasks"
-    commands = (("task", sentence("A new task: /task call Anna tomorrow")), ("tasks", sentence("My open tasks")))
+    commands = (
+        Command("task", sentence("A new task: /task call Anna tomorrow")),
+        Command("tasks", sentence("My open tasks")),
+    )
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "tasks":
@@ -124,6 +128,9 @@ class Tasks:
             await self._open(turn, card.with_state(screen="task", task=args["task"]))
         elif action == "status":
             await self._set_status(turn, card, str(args["status"]))
+
+    async def abandoned(self, turn: Turn, card: Card) -> None:
+        turn.show(card, View(turn.t("Cancelled; nothing was saved.")))
 
     async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
         await self._from_text(turn, card, text)

@@ -10,6 +10,7 @@ from rapidfuzz import fuzz
 
 from bot.cards import Button, Card, View
 from bot.desk import Turn
+from bot.dialogue import Command, Dialogue
 from bot.dialogues.article_html import pages, plain
 from bot.intents import Intent, Settled, Verdict
 from bot.texts import sentence, short
@@ -19,11 +20,11 @@ SHOWN = 8
 """Articles on the list."""
 
 
-class Wiki:
+class Wiki(Dialogue):
     """The knowledge base."""
 
     name = "wiki"
-    commands = (("wiki", sentence("Find an article: /wiki travel expenses")),)
+    commands = (Command("wiki", sentence("Find an article: /wiki travel expenses")),)
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         card = turn.new_card(self.name, words=words)
@@ -32,6 +33,9 @@ class Wiki:
         else:
             question = turn.texts.html("<b>%(what)s</b>", what=turn.t("What are you looking for? Write a few words."))
             turn.show(card, View(question, ((Button(turn.t("Cancel"), "cancel"),),)), expect="words")
+
+    async def abandoned(self, turn: Turn, card: Card) -> None:
+        turn.show(card, View(turn.t("Cancelled; nothing was saved.")))
 
     async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
         await self._list(turn, card.with_state(words=short(text, 200)))

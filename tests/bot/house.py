@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 from telegram import Bot
@@ -105,9 +106,15 @@ def telegram_id(user_id: str) -> int:
 
 @asynccontextmanager
 async def open_house(
-    folder: Path, *, profile: Profile | None = None, poll_seconds: float = 0.2, language: str = "en", scale: int = 0
+    folder: Path,
+    *,
+    profile: Profile | None = None,
+    poll_seconds: float = 0.2,
+    language: str = "en",
+    scale: int = 0,
+    **more: Any,
 ) -> AsyncGenerator[OpenHouse]:
-    """Everything started on free ports, and stopped at the end."""
+    """Everything started on free ports, and stopped at the end. `more`: further members of House, such as `limit`."""
     data = folder / "data"
     data.mkdir(exist_ok=True)
     with open_workspace(data, None) as server:
@@ -123,7 +130,7 @@ async def open_house(
         try:
             async with (
                 open_lossy(url) as lossy,
-                _assistant(folder, lossy, key, poll_seconds, language, scale, server) as house,
+                _assistant(folder, lossy, key, poll_seconds, language, scale, server, more) as house,
             ):
                 yield house
         finally:
@@ -134,7 +141,14 @@ async def open_house(
 
 @asynccontextmanager
 async def _assistant(
-    folder: Path, lossy: Lossy, key: str, poll_seconds: float, language: str, scale: int, server: Database
+    folder: Path,
+    lossy: Lossy,
+    key: str,
+    poll_seconds: float,
+    language: str,
+    scale: int,
+    server: Database,
+    more: dict[str, Any],
 ) -> AsyncGenerator[OpenHouse]:
     specs: Sequence[PersonSpec] = [
         PersonSpec(id=number, first_name=name, language_code=language) for _, number, name in CAST
@@ -145,7 +159,8 @@ async def _assistant(
     ):
         with open_database(f"sqlite:///{folder}/bot.db") as db:
             migrate(db, "bot:migrations", version_table="bot_version")
-            house = House(UTC, language, scale, lambda: datetime.now(UTC))
+            settings: dict[str, Any] = {"folder": folder, "workspace_url": lossy.url, **more}
+            house = House(UTC, language, scale, lambda: datetime.now(UTC), **settings)
             desk = Desk(db, service, Vault(folder / "bot.key"), house)
             bot = Bot(TOKEN, base_url=f"{telegram.url}/bot", base_file_url=f"{telegram.url}/file/bot")
             assistant = Assistant(bot, desk, Timing(poll_seconds))

@@ -15,20 +15,15 @@ from babel.messages.pofile import read_po
 
 import bot
 from bot.dialogues import COMMANDS
-from bot.dialogues.request_view import EVENTS
-from bot.dialogues.requests import DONE, WORKING
-from bot.dialogues.tasks import STATUSES
-from bot.texts import LANGUAGES, LOCALES, translations
+from bot.texts import LANGUAGES, LOCALES, catalogues, translations
 
 HERE = Path(bot.__file__).parent
 
 KEYWORDS = {"t": None, "html": None, "n": (1, 2), "sentence": None, "_": None, "gettext": None, "ngettext": (1, 2)}
 
-IN_TABLES = {"WORKING[review_type]", "DONE[review_type]", "STATUSES[key]", "sentence"}
-"""What is translated by `t` and is no literal: rows of tables with marks, and what `Turn.t` hands on."""
-
-IN_TABLES_OR_FOREIGN = re.compile(r"(EVENTS|STATUSES)\.get\(")
-"""The same where the workspace may have a word of its own, which is shown as it is."""
+IN_TABLES = re.compile(r"(\w+\.)?(?P<table>[A-Z][A-Z_]*)(\[.+\]|\.get\(.+\))$|sentence$")
+"""What is translated by `t` and is no literal: a row of a table with marks (or, by `.get`, a word of the workspace's
+own, which is shown as it is), and what `Turn.t` hands on."""
 
 TOAST = 200
 """Characters of the answer to a tapped button; what is longer is cut."""
@@ -67,13 +62,16 @@ def extracted() -> dict[tuple[str, ...], str]:
     return found
 
 
-def catalog(language: str) -> Catalog:
-    with (HERE / "locales" / language / "LC_MESSAGES" / "bot.po").open("rb") as source:
-        return read_po(source, locale=language)
+def catalogs(language: str) -> list[Catalog]:
+    found: list[Catalog] = []
+    for path in catalogues(language):
+        with path.open("rb") as source:
+            found.append(read_po(source, locale=language))
+    return found
 
 
 def translated(language: str) -> dict[tuple[str, ...], Message]:
-    return {forms(message.id): message for message in catalog(language) if message.id}
+    return {forms(message.id): message for catalog in catalogs(language) for message in catalog if message.id}
 
 
 def pairs(language: str) -> Iterator[tuple[str, str]]:
@@ -100,17 +98,25 @@ def test_every_sentence_is_translated(language: str) -> None:
 def test_no_translation_is_left_over(language: str) -> None:
     """A translation whose sentence is gone only misleads the next translator; commented-out ones too."""
     assert not set(translated(language)) - set(extracted())
-    assert not catalog(language).obsolete
+    assert not [catalog for catalog in catalogs(language) if catalog.obsolete]
+
+
+@every_language
+def test_each_sentence_is_translated_once(language: str) -> None:
+    """Two translations of one sentence in two files would hide one of them."""
+    said = [forms(message.id) for catalog in catalogs(language) for message in catalog if message.id]
+    assert not {identity for identity in said if said.count(identity) > 1}
 
 
 @every_language
 def test_no_translation_is_empty_fuzzy_or_short_of_a_plural(language: str) -> None:
     """Each sentence has all the forms that its language needs; what is fuzzy is not shown at all."""
-    plurals = catalog(language).num_plurals
+    plurals = {catalog.num_plurals for catalog in catalogs(language)}
+    assert len(plurals) == 1, "every file states the same plural forms"
     for identity, message in translated(language).items():
         assert not message.fuzzy, identity
         assert all(form.strip() for form in forms(message.string)), identity
-        assert len(forms(message.string)) == (plurals if len(identity) > 1 else 1), identity
+        assert len(forms(message.string)) == (min(plurals) if len(identity) > 1 else 1), identity
 
 
 @every_language
@@ -146,11 +152,35 @@ def test_a_sentence_fits_into_a_toast(language: str) -> None:
         assert len(other) <= TOAST - 10, other
 
 
+def tables(tree: ast.Module) -> Iterator[tuple[str, ast.Dict]]:
+    """The dictionaries of a module that are named in capitals."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Dict):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and target.id.isupper():
+                yield target.id, node.value
+
+
+def translated_tables() -> set[str]:
+    """The tables whose rows are handed to `t`, `n` or `html` somewhere."""
+    found: set[str] = set()
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in {"t", "html"}:
+                matched = IN_TABLES.match(ast.unparse(node.args[0])) if node.args else None
+                if matched and matched["table"]:
+                    found.add(matched["table"])
+    return found
+
+
 def test_tables_hold_marked_sentences_only() -> None:
     """What a table or the menu says has been found by the extractor: no mark was forgotten."""
-    known = set(extracted())
-    said = [*WORKING.values(), *DONE.values(), *EVENTS.values(), *STATUSES.values(), *(words for _, words in COMMANDS)]
-    assert not [words for words in said if (words,) not in known]
+    known, said = set(extracted()), translated_tables()
+    assert not [command.words for command in COMMANDS if (command.words,) not in known]
+    for path in sources():
+        for name, table in tables(ast.parse(path.read_text())):
+            marked = [ast.unparse(value).startswith("sentence(") for value in table.values]
+            assert name not in said or all(marked), f"{path.name}: {name}"
 
 
 def test_nothing_is_said_that_the_extractor_cannot_see() -> None:
@@ -166,7 +196,7 @@ def test_nothing_is_said_that_the_extractor_cannot_see() -> None:
                 for given in node.args[: 2 if node.func.attr == "n" else 1]:
                     written = ast.unparse(given)
                     nested = isinstance(given, ast.Call) and ast.unparse(given.func).endswith(".t")
-                    table = written in IN_TABLES or IN_TABLES_OR_FOREIGN.match(written)
+                    table = IN_TABLES.match(written)
                     if not (isinstance(given, ast.Constant) or nested or table):
                         unseen.append(f"{path.name}:{node.lineno}: {written}")
     assert not unseen

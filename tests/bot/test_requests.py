@@ -143,7 +143,7 @@ async def test_a_card_decided_elsewhere_says_so(house: OpenHouse) -> None:
 async def test_a_changed_sum_is_shown_before_it_is_approved(house: OpenHouse) -> None:
     """The author changes the sum between card and tap: nothing is approved unseen."""
     anna = await house.linked("anna")
-    house.assistant.watch.pause()
+    house.assistant.polls.pause()
     await anna.says("/requests")
     await anna.card(containing="1 of 5")
     await house.as_user("boris").finplan.request.save(id=1, sum=99_000)
