@@ -29,6 +29,7 @@ people = Table(
     Column("seen_at", Float, nullable=False),
     Column("blocked", Boolean, nullable=False),  # they stopped the bot: nothing is pushed
     Column("zone", Text),  # their own time zone; null: the house's
+    Column("workspace", Text),  # the address of the workspace that they were linked for; null: not noted
 )
 
 invitations = Table(

@@ -13,6 +13,7 @@ down_revision = "0001"
 
 COLUMNS = (
     ("people", Column("zone", Text)),
+    ("people", Column("workspace", Text)),
     ("invitations", Column("confirm", Boolean, nullable=False, server_default=false())),
     ("invitations", Column("profile", Text)),
     ("intents", Column("key_kind", Text, nullable=False, server_default="own")),
