@@ -1,7 +1,8 @@
 """A database by URL: pooled reads, one writer.
 
-On SQLite every write goes through one thread, so two writers never meet, and reads are snapshots (WAL).
-`synchronous=FULL`: what a write returned survives a power cut.
+Every write goes through one thread of its process, and a read sees one snapshot on either database. On SQLite two
+writers never meet (WAL, `synchronous=FULL`: what a write returned survives a power cut). On PostgreSQL the writers of
+several processes may wait for each other's rows; who waits too long is told, who would wait for ever is run again.
 """
 
 import asyncio
@@ -22,6 +23,18 @@ R = TypeVar("R")
 
 # The WAL-reset bug of SQLite before 3.51.3 needs two writers at once; one writer thread per process keeps clear of it.
 BUSY_TIMEOUT_MS = 5000
+
+POSTGRESQL: dict[str, Any] = {
+    "connect_timeout": 10,
+    # A server that is gone without a word is noticed in seconds, not in the hours of TCP.
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,
+    "application_name": "workspace",
+    "options": f"-c lock_timeout={BUSY_TIMEOUT_MS} -c timezone=UTC",
+}
+"""How connections to PostgreSQL are made; what the URL says goes first."""
 
 SCRUB_MS = 100
 """How long emptying the log waits for readers, and writes for it."""
@@ -60,6 +73,9 @@ class Database:
         self.engine = engine
         self.is_sqlite = engine.dialect.name == "sqlite"
         self._writer = Writer(engine.execution_options(immediate=True))
+        # PostgreSQL's usual level looks anew at each statement.
+        level: dict[str, Any] = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ"}
+        self._reader = engine.execution_options(**level)
 
     @property
     def path(self) -> Path | None:
@@ -69,7 +85,7 @@ class Database:
     @contextmanager
     def read(self) -> Generator[Connection]:
         """A read transaction: one snapshot."""
-        with self.engine.begin() as connection:
+        with self._reader.begin() as connection:
             yield connection
 
     async def write(self, job: Callable[[Connection], R]) -> R:
@@ -140,7 +156,18 @@ def open_database(url: str) -> Database:
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
         raise StorageError(f"{parsed.get_backend_name()} is not supported: use sqlite or postgresql")
     if parsed.get_backend_name() == "postgresql":
-        return Database(create_engine(parsed, pool_size=5, pool_pre_ping=True, hide_parameters=True))
+        options = {name: value for name, value in POSTGRESQL.items() if name not in parsed.query}
+        return Database(
+            create_engine(
+                parsed,
+                connect_args=options,
+                pool_size=5,
+                max_overflow=20,
+                pool_pre_ping=True,
+                pool_recycle=1800,
+                hide_parameters=True,
+            )
+        )
     if not parsed.database or parsed.database == ":memory:":
         raise StorageError("A database in memory has no second reader: name a file, such as sqlite:///data/file.db")
     try:

@@ -21,6 +21,9 @@ from storage.database import Database
 ADVISORY_LOCK = 0x77_6F_72_6B
 """The key of PostgreSQL's advisory lock: any number that nobody else uses."""
 
+PATIENCE_MS = 120_000
+"""How long a process waits for another one's migrations, and these for the tables that somebody reads."""
+
 
 def migrate(database: Database, scripts: str, *, version_table: str) -> None:
     """Brings the tables of one part (`package:folder`) to its newest revision; does nothing where they are."""
@@ -36,8 +39,9 @@ def migrate(database: Database, scripts: str, *, version_table: str) -> None:
             return
         if current is not None and database.path is not None:
             _copy(database.path, f"before-{head}")
-        config.attributes["connection"] = connection.execution_options(immediate=True)
-        command.upgrade(config, "head")
+        with _patience(connection):
+            config.attributes["connection"] = connection.execution_options(immediate=True)
+            command.upgrade(config, "head")
 
 
 def run_migrations() -> None:
@@ -57,11 +61,28 @@ def _lock(database: Database) -> Generator[None]:
             yield
         return
     with database.engine.connect() as connection:
-        connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": ADVISORY_LOCK})
+        with _patience(connection):
+            connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": ADVISORY_LOCK})
+            # The lock is the connection's; no transaction stays open meanwhile.
+            connection.commit()
         try:
             yield
         finally:
             connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": ADVISORY_LOCK})
+
+
+@contextmanager
+def _patience(connection: Connection) -> Generator[None]:
+    """Meanwhile this connection waits longer for a lock than others do; SQLite has its own way."""
+    if connection.dialect.name != "postgresql":
+        yield
+        return
+    connection.execute(text(f"SET lock_timeout = {PATIENCE_MS}"))
+    connection.commit()
+    yield
+    # Where this fails the connection is lost, and with it the setting.
+    connection.execute(text("RESET lock_timeout"))
+    connection.commit()
 
 
 def _copy(path: Path, suffix: str) -> None:

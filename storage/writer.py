@@ -2,7 +2,8 @@
 
 submit(job) ─► queue ─► BEGIN ─► savepoint: job ─► … ─► COMMIT ─► futures answered
 
-Nothing is answered before the commit has returned. No network and no hashing of secrets belongs into a job.
+Nothing is answered before the commit has returned. No network and no hashing of secrets belongs into a job, and
+nothing that may not happen twice: a job that PostgreSQL ends to break a deadlock between two processes is run again.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,17 @@ from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 R = TypeVar("R")
 
 GROUP = 64
 """How many jobs share a commit at the most: bounds the time that one waits for the others."""
+
+RUNS = 5
+"""How often a job is run that meets another process in a deadlock."""
+
+DEADLOCK, SERIALIZATION = "40P01", "40001"
 
 _Job = tuple[Callable[[Connection], Any], "Future[Any]"]
 _Between = tuple[Callable[[], Any], "Future[Any]"]
@@ -100,8 +107,7 @@ class Writer:
             with self._engine.begin() as connection:
                 for job, future in jobs:
                     try:
-                        with connection.begin_nested():
-                            results.append((future, job(connection), None))
+                        results.append((future, _apart(connection, job), None))
                     except Exception as error:  # noqa: BLE001 - whatever a job raises belongs to who submitted it
                         results.append((future, None, error))
         except Exception as error:  # noqa: BLE001 - no commit: none of the group happened, and each is told so
@@ -115,3 +121,15 @@ class Writer:
 
 def _nothing(_connection: Connection) -> None:
     """Wakes the thread."""
+
+
+def _apart(connection: Connection, job: Callable[[Connection], R]) -> R:
+    """Runs a job in a savepoint of its own; again where it was ended to break a deadlock, with nothing of it left."""
+    for run in range(1, RUNS + 1):
+        try:
+            with connection.begin_nested():
+                return job(connection)
+        except DBAPIError as error:
+            if run == RUNS or getattr(error.orig, "sqlstate", None) not in {DEADLOCK, SERIALIZATION}:
+                raise
+    raise AssertionError("the last run returns or raises")

@@ -29,7 +29,6 @@ MISSING = "PostgreSQL is not installed: apt-get install postgresql"
 SETTINGS = {
     "listen_addresses": "''",
     "fsync": "off",
-    "synchronous_commit": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
     "max_connections": "200",
@@ -50,6 +49,12 @@ class Cluster:
     """A running server, reached through the socket in its folder."""
 
     folder: Path
+    binaries: Path
+
+    def restart(self) -> None:
+        """As after a crash of the server: every connection breaks."""
+        words = ("-m", "immediate", "-w", "restart")
+        _run(self.folder, self.binaries / "pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", *words)
 
     def url(self, name: str) -> str:
         """The address of one of its databases."""
@@ -109,7 +114,7 @@ def open_cluster() -> Iterator[Cluster]:
         options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
         _run(folder, binaries / "pg_ctl", "-D", data, "-l", log, "-w", "-o", f"-k {folder} {options}", "start")
         try:
-            yield Cluster(folder)
+            yield Cluster(folder, binaries)
         finally:
             # By the pid that the server wrote into its folder.
             _run(folder, binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")

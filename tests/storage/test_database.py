@@ -16,11 +16,17 @@ from storage import Database, StorageError, migrate, open_database
 SCRIPTS = "tests.storage:scripts"
 
 
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/sub/file.db") as opened:
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """One with a table of notes, on either kind."""
+    file = f"sqlite:///{tmp_path}/sub/file.db"
+    with open_database(file if request.param == "sqlite" else request.getfixturevalue("postgres_url")) as opened:
         migrate(opened, SCRIPTS, version_table="test_version")
         yield opened
+
+
+on_sqlite = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+"""For a test that looks at the file."""
 
 
 def insert(connection: Connection, number: int) -> int:
@@ -34,6 +40,7 @@ def count(database: Database) -> int:
         return number
 
 
+@on_sqlite
 async def test_a_write_is_on_disk_when_it_returns(database: Database) -> None:
     """Another connection sees the row as soon as `write` has returned."""
     assert await database.write(lambda c: insert(c, 1)) == 1
@@ -114,6 +121,7 @@ def test_a_failed_commit_fails_every_job_of_the_group(database: Database) -> Non
         assert connection.execute(text("SELECT count(*) FROM child")).scalar_one() == 0
 
 
+@on_sqlite
 def test_settings_of_a_connection(database: Database) -> None:
     """WAL, full sync and foreign keys hold on every connection."""
     with database.read() as connection:
@@ -124,6 +132,7 @@ def test_settings_of_a_connection(database: Database) -> None:
     assert found == ["wal", 2, 1]
 
 
+@on_sqlite
 def test_migrating_twice_changes_nothing_and_keeps_a_copy_only_when_it_changes(
     database: Database, tmp_path: Path
 ) -> None:
@@ -134,6 +143,7 @@ def test_migrating_twice_changes_nothing_and_keeps_a_copy_only_when_it_changes(
     assert list((tmp_path / "sub").glob("*.before-*")) == []
 
 
+@on_sqlite
 def test_an_older_database_is_copied_before_it_is_changed(database: Database, tmp_path: Path) -> None:
     """A database of an older revision leaves a copy beside it before it is upgraded."""
     database.write_now(partial(insert, number=7))
@@ -175,6 +185,7 @@ def raw(database: Database) -> bytes:
     return b"".join(path.read_bytes() for path in database.path.parent.glob(f"{database.path.name}*"))
 
 
+@on_sqlite
 async def test_what_was_removed_is_gone_from_the_disk(database: Database) -> None:
     """A removed text stands neither in the file nor in its log once that was scrubbed."""
     secret = "canary-" * 40
@@ -185,6 +196,7 @@ async def test_what_was_removed_is_gone_from_the_disk(database: Database) -> Non
     assert b"canary-" not in raw(database)
 
 
+@on_sqlite
 async def test_scrubbing_waits_for_no_reader(database: Database) -> None:
     """A reader that stays keeps the log; the writer goes on."""
     await database.write(lambda c: insert(c, 1))

@@ -72,5 +72,5 @@ def bump(connection: Connection) -> None:
 
 
 def is_busy(error: DBAPIError) -> bool:
-    """Whether another process held the database for too long."""
-    return "database is locked" in str(error.orig) or "lock timeout" in str(error.orig)
+    """Whether another process was in the way for too long."""
+    return any(words in str(error.orig) for words in ("database is locked", "lock timeout", "deadlock detected"))

@@ -155,6 +155,8 @@ class Dispatcher:
     def _write(self, connection: Connection, asked: Asked, call: Call[Any], handler: Handler, key: str | None) -> bytes:
         """Effect and kept answer in one savepoint: there is never one without the other."""
         tx = Tx(connection, self._clock())
+        # First, since it makes the writers of several processes wait for each other here and nowhere else.
+        bump(connection)
         # The key may have been revoked while this write waited for its turn.
         find_holder(tx, asked.holder.digest)
         request = b"\x00".join((asked.operation.path.encode(), repr(asked.query).encode(), asked.body))
@@ -167,7 +169,6 @@ class Dispatcher:
         answer = self._envelope(asked.operation.name, data)
         if key is not None:
             idempotency.keep(tx, asked.holder.key_id, key, digest, answer)
-        bump(connection)
         return answer
 
     def _envelope(self, name: str, data: object) -> bytes:
