@@ -1,6 +1,7 @@
 """Intents: calls that change something, committed before they are made. Storage and words; operations.py makes them.
 
-open ─► sending (committed) ─► the call, once ─► done | refused | unknown ─► read back ─► done | not_seen
+open ─► sending (committed) ─► the call, once ─► done | refused | unknown ─► read back ─► done | not_seen | held
+held (payments): nobody can say what became of it; it stays the open intent of its subject until a person has judged.
 An intent found `sending` at start-up is unknown: the process died while the call was under way.
 """
 
@@ -15,7 +16,10 @@ from sqlalchemy.exc import IntegrityError
 
 from bot.tables import intents
 
-State = Literal["open", "sending", "unknown", "done", "refused", "not_seen"]
+State = Literal["open", "sending", "unknown", "done", "refused", "not_seen", "held"]
+
+HELD = {"finplan.request.pay"}
+"""Operations whose unknown outcome is never given up: it is held until a person has judged it."""
 
 KeyKind = Literal["own", "service"]
 """Whose key makes a call: the person's own, or the service's in their name."""
@@ -129,7 +133,7 @@ def move(
     to: State,
     now: float,
     *,
-    unless: tuple[State, ...] = ("done", "refused", "not_seen"),
+    unless: tuple[State, ...] = ("done", "refused", "not_seen", "held"),
     note: str | None = None,
     due_at: float | None = None,
     checks: int | None = None,
@@ -152,6 +156,8 @@ def put_off(connection: Connection, intent_id: str, now: float, until: float) ->
     waiting = intents.c.state.in_(("open", "unknown"))
     connection.execute(update(intents).where(here, waiting).values(due_at=until, checks=intents.c.checks + 1))
     ended = update(intents).where(here, waiting, intents.c.checks >= len(CHECKS))
+    held = ended.where(intents.c.operation.in_(HELD), intents.c.state == "unknown")
+    connection.execute(held.values(state="held", note="held after faults of ours"))
     connection.execute(ended.values(state="not_seen", note="given up after faults of ours"))
 
 
@@ -169,6 +175,12 @@ def interrupted(connection: Connection, now: float) -> int:
     """At start-up: what was being sent when the process died is unknown."""
     where = intents.c.state == "sending"
     return connection.execute(update(intents).where(where).values(state="unknown", due_at=now, updated_at=now)).rowcount
+
+
+def held(connection: Connection, subject: str) -> Intent | None:
+    """The intent of a subject that a person has to judge."""
+    row = connection.execute(select(intents).where(intents.c.subject == subject, intents.c.state == "held")).first()
+    return None if row is None else _intent(row)
 
 
 def of_card(connection: Connection, card_id: int) -> list[Intent]:

@@ -24,7 +24,7 @@ from bot import audit, cards, intents, people, write_lock
 from bot.cards import View
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogue import Dialogue
-from bot.intents import CHECKS, Intent, Settled, State
+from bot.intents import CHECKS, HELD, Intent, Settled, State
 from bot.vault import VaultError
 from workspace_api import AsyncWorkspace, Done, NotSent, Refused, Unknown, WorkspaceError, find
 
@@ -142,7 +142,7 @@ class Operations:
     async def _begin(self, intent: Intent) -> bool:
         """Commits "sending"; false where another process has begun."""
         now = self._desk.now()
-        begun: tuple[State, ...] = ("sending", "unknown", "done", "refused", "not_seen")
+        begun: tuple[State, ...] = ("sending", "unknown", "done", "refused", "not_seen", "held")
         return await self._desk.db.write(
             lambda connection: intents.move(connection, intent.id, "sending", now, unless=begun)
         )
@@ -153,10 +153,11 @@ class Operations:
         await self._settle(intent, "unknown", Settled("checking", outcome.reason), outcome.reason, due_at=due_at)
 
     async def _read_back(self, intent: Intent) -> None:
+        given_up: State = "held" if intent.operation in HELD else "not_seen"
         with self._desk.db.read() as connection:
             person = people.find(connection, intent.telegram_id)
         if person is None or person.user_id != intent.user_id:
-            await self._settle(intent, "not_seen", Settled("not_seen"), "not linked any more")
+            await self._settle(intent, given_up, Settled("not_seen"), "not linked any more")
             return
         turn = self._turn(person)
         try:
@@ -167,9 +168,9 @@ class Operations:
         if verdict.seen:
             await self._settle(intent, "done", Settled("done", data=verdict.data), "read back")
         elif verdict.decide is not None:
-            await self._settle(intent, "not_seen", Settled("decide", verdict.decide, verdict.data), verdict.decide)
+            await self._settle(intent, given_up, Settled("decide", verdict.decide, verdict.data), verdict.decide)
         elif intent.checks + 1 >= len(CHECKS):
-            await self._settle(intent, "not_seen", Settled("not_seen"))
+            await self._settle(intent, given_up, Settled("not_seen"))
         else:
             due_at = self._desk.now() + CHECKS[intent.checks + 1]
             await self._move(intent, "unknown", due_at=due_at, checks=intent.checks + 1)

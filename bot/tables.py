@@ -96,7 +96,7 @@ intents = Table(
     Column("key_kind", Text, nullable=False, server_default="own"),  # own, service: whose key makes the call
     Column("body", Text, nullable=False),
     Column("before", Text, nullable=False),  # what was read before, for the reading back
-    Column("state", Text, nullable=False),  # open, sending, unknown, done, refused, not_seen
+    Column("state", Text, nullable=False),  # open, sending, unknown, done, refused, not_seen, held
     Column("note", Text),
     Column("checks", Integer, nullable=False),
     Column("due_at", Float, nullable=False),
@@ -107,8 +107,8 @@ intents = Table(
         "intents_open",
         "subject",
         unique=True,
-        sqlite_where=text("state IN ('open', 'sending', 'unknown')"),
-        postgresql_where=text("state IN ('open', 'sending', 'unknown')"),
+        sqlite_where=text("state IN ('open', 'sending', 'unknown', 'held')"),
+        postgresql_where=text("state IN ('open', 'sending', 'unknown', 'held')"),
     ),
 )
 

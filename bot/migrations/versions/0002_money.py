@@ -30,4 +30,7 @@ def upgrade() -> None:
     for table, column in COLUMNS:
         if column.name not in {known["name"] for known in inspect(bind).get_columns(table)}:
             op.add_column(table, column)
+    # A payment that is held is open too: nobody pays past it.
+    op.drop_index("intents_open", table_name="intents")
+    next(index for index in metadata.tables["intents"].indexes if index.name == "intents_open").create(bind)
     metadata.create_all(bind, tables=[metadata.tables[name] for name in TABLES])
