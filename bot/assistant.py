@@ -9,16 +9,18 @@ operations: intended calls       delivery: the outbox       watch: what changed 
 import asyncio
 import logging
 import secrets
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 from telegram import Bot, Update
 from telegram.error import BadRequest, InvalidToken, NetworkError
 
-from bot import cards, inbox, people
+from bot import cards, inbox, ops, people
 from bot.delivery import Delivery
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, COMMANDS, edited, route
@@ -28,6 +30,7 @@ from bot.menu import publish
 from bot.operations import Operations
 from bot.polling import poll
 from bot.polls import Polls
+from bot.texts import Texts
 from bot.updates import parse
 from bot.watch import Watch
 from workspace_api import CallNotSent, CallUnknown, KeyRejected, PermissionDenied, WorkspaceError
@@ -240,12 +243,14 @@ class Assistant:
             return self._told(
                 incoming, turn.t("The workspace refused: %(why)s", why=getattr(error, "message", str(error)))
             )
-        except Exception:
+        except Exception as fault:
             # A fault of ours must end in a sentence for the person and a trace for ops, not in silence.
             incident = secrets.token_hex(3)
             log.exception("incident %s", incident)
             words = turn.t("Something went wrong here. Tell your administrator: incident %(id)s.", id=incident)
-            return self._told(incoming, words)
+            told = self._told(incoming, words)
+            told.change(partial(_report, desk=self._desk, incident=incident, what=_place(fault), who=_who(turn)))
+            return told
         return turn
 
     def _told(self, incoming: Incoming, words: str) -> Turn:
@@ -255,6 +260,31 @@ class Assistant:
         else:
             turn.say(turn.texts.html("%(words)s", words=words))
         return turn
+
+
+def _report(connection: Connection, desk: Desk, incident: str, what: str, who: str) -> None:
+    """Ops get where it happened and to whom; nothing of what was written, which may be a secret."""
+
+    def words(texts: Texts) -> str:
+        return texts.html(
+            "🛠 <b>Incident %(id)s</b>: %(what)s, while handling what %(who)s did. The log has the trace.",
+            id=incident,
+            what=what,
+            who=who,
+        )
+
+    ops.tell(connection, desk, words, f"incident:{incident}")
+
+
+def _place(fault: Exception) -> str:
+    """`KeyError in expenses.py:120`: the innermost line of ours."""
+    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "site-packages" not in frame.filename]
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(fault).__name__}{where}"
+
+
+def _who(turn: Turn) -> str:
+    return turn.person.name if turn.person is not None else str(turn.telegram_id)
 
 
 def _finish(connection: Connection, turn: Turn, update_id: int) -> None:
