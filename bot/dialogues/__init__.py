@@ -11,6 +11,7 @@ from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues.expenses import Expenses
 from bot.dialogues.requests import Requests
+from bot.dialogues.settings import Settings
 from bot.dialogues.start import Start
 from bot.dialogues.tasks import Tasks
 from bot.dialogues.wiki import Wiki
@@ -23,6 +24,7 @@ DIALOGUES: tuple[Dialogue, ...] = (
     _expenses,
     Tasks(),
     Wiki(),
+    Settings(),
     Start(),
 )
 
