@@ -3,19 +3,17 @@
 Kept as the preference `quiet`, two times of day in the person's own zone; over midnight where the first is the later.
 """
 
-from collections.abc import Sequence
 from datetime import datetime, time
+from typing import Any
 
 Window = tuple[time, time]
 
 
-def window(kept: object) -> Window | None:
-    """The kept preference as two times; None where there is none, or none that makes sense."""
-    if not isinstance(kept, Sequence) or isinstance(kept, str) or len(kept) != 2:
-        return None
+def window(kept: Any) -> Window | None:
+    """The kept preference (JSON) as two times; None where there is none, or none that makes sense."""
     try:
         first, last = (time.fromisoformat(str(moment)) for moment in kept)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     return None if first == last else (first, last)
 

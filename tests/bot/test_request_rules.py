@@ -1,17 +1,17 @@
-"""The rules of the inbox, over values: working time, quiet hours, the chain's times, filters."""
+"""The rules of the inbox, over values: working time, quiet hours, filters, days of leave."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.dialogues.request_chain import first_of, times
+from bot import days_of_leave, deputies
+from bot.people import Person
 from bot.quiet import is_quiet, window
 from bot.texts import Texts
 from bot.working_time import in_words, worked
-from workspace_api.contract.finplan import Request
 
 FRIDAY = datetime(2026, 11, 20, 17, 0, tzinfo=UTC)
 
@@ -70,43 +70,54 @@ def test_quiet_hours(kept: object, clock: tuple[int, int], quiet: bool) -> None:
     assert is_quiet(window(kept), datetime(2026, 11, 20, *clock, tzinfo=UTC)) is quiet
 
 
-def of(history: list[tuple[str, int | None, int]], need: list[int], **more: object) -> Request:
-    """A request whose history is (type, block, hours after Friday 17:00)."""
-    entries = [
-        {"type": kind, "author_block_id": block, "creation_date": (FRIDAY + timedelta(hours=hours)).isoformat()}
-        for kind, block, hours in history
+TODAY = date(2026, 11, 21)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1.12-14.12", (date(2026, 12, 1), date(2026, 12, 14))),
+     ("24 Nov – 5 Dec", (date(2026, 11, 24), date(2026, 12, 5))),
+     ("до 30 ноября", (TODAY, date(2026, 11, 30))), ("until 30.11.", (TODAY, date(2026, 11, 30))),
+     ("2026-12-01 2026-12-14", (date(2026, 12, 1), date(2026, 12, 14))),
+     ("28.12 - 10.01", (date(2026, 12, 28), date(2027, 1, 10))), ("5 мая", (TODAY, date(2027, 5, 5))),
+     ("с 1 по 5", None), ("31.02", None), ("1.12.25", None), ("5 Smarch", None), ("", None),
+     ("14.12.2026-1.12.2026", None), ("1.1 2.1 3.1", None), ("2026-13-01", None)],
+)  # fmt: skip
+def test_days_of_leave(text: str, expected: tuple[date, date] | None) -> None:
+    """One day is the last one; days without a year come next; what makes no sense is nothing."""
+    assert days_of_leave.parse(text, TODAY) == expected
+
+
+@given(st.text(alphabet="0123456789.-/ novдек", max_size=24))
+def test_any_text_is_read(text: str) -> None:
+    """Whatever is typed is two days in order from today on, or nothing."""
+    found = days_of_leave.parse(text, TODAY)
+    assert found is None or TODAY <= found[0] <= found[1]
+
+
+def test_buttons_of_leave() -> None:
+    """Saturday's week ends on the Sunday after next; a Monday's on its Sunday."""
+    assert days_of_leave.week(TODAY) == (TODAY, date(2026, 11, 29))
+    assert days_of_leave.week(date(2026, 11, 23)) == (date(2026, 11, 23), date(2026, 11, 29))
+    assert days_of_leave.two_weeks(TODAY) == (TODAY, date(2026, 12, 4))
+
+
+def person(user_id: str, *, key: str | None = "sealed", blocked: bool = False) -> Person:
+    return Person(1, user_id, user_id, "en", key, key_proved=True, linked_at=0.0, blocked=blocked)
+
+
+@pytest.mark.parametrize(
+    ("deputy", "active", "expected"),
+    [("anna", True, "self"), ("boris", True, None), ("boris", False, "inactive"), ("vera", True, "unlinked"),
+     ("max", True, "keyless"), ("ivan", True, "away"), ("olga", True, None), ("paul", True, "unlinked")],
+)  # fmt: skip
+def test_who_can_stand_in(deputy: str, active: bool, expected: str | None) -> None:
+    """Linked, with a key of their own, active, at work in these days, and somebody else."""
+    linked = {name: person(name) for name in ("anna", "boris", "ivan", "olga")}
+    linked |= {"max": person("max", key=None), "paul": person("paul", blocked=True)}
+    leaves = [
+        deputies.Leave(1, "ivan", "boris", date(2026, 11, 20), date(2026, 11, 21)),
+        deputies.Leave(2, "olga", "boris", date(2027, 1, 1), date(2027, 1, 5)),
     ]
-    value = {"id": 1, "status": "progress", "history": entries, "need_accept": need, "required_accept": [10, 2, 4]}
-    return Request.model_validate(value | {"user_final_accept_block": 4} | more)
-
-
-def after(hours: int) -> datetime:
-    return FRIDAY + timedelta(hours=hours)
-
-
-def test_the_turn_begins_where_the_one_before_ended() -> None:
-    """Created, then accepted by the first: the second has its turn since then."""
-    found = times(of([("create", 100, 0), ("accept", 10, 5)], [2, 4]))
-    assert found.turn == after(5)
-    assert found.done == {10: (after(0), after(5))}
-
-
-def test_a_return_and_a_save_begin_a_new_round() -> None:
-    """What was accepted before the return counts no more; a later save of a text moves no turn."""
-    found = times(of([("create", 100, 0), ("accept", 10, 5), ("progress", 2, 6), ("save", 100, 9)], [10, 2, 4]))
-    assert (found.turn, found.done) == (after(9), {})
-    found = times(of([("create", 100, 0), ("save", 100, 3)], [10, 2, 4]))
-    assert found.turn == after(0)
-
-
-def test_a_changed_sum_begins_a_new_round() -> None:
-    """A block that had accepted is needed again: the chain began anew with the save."""
-    found = times(of([("create", 100, 0), ("accept", 10, 5), ("save", 100, 8)], [10, 2, 4]))
-    assert (found.turn, found.done) == (after(8), {})
-
-
-def test_who_is_next_is_said_only_where_the_order_is_known() -> None:
-    """The final block stands last in a chain: where it does not, the order says nothing, but one alone is next."""
-    assert first_of(of([], [2, 4])) == 2
-    assert first_of(of([], [2, 4], required_accept=[4, 10, 2])) is None
-    assert first_of(of([], [4], required_accept=[4, 10, 2])) == 4
+    days = TODAY, date(2026, 11, 30)
+    assert deputies.obstacle("anna", deputy, linked, active, leaves, *days) == expected
