@@ -14,7 +14,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,7 +76,7 @@ class Cluster:
         self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     @contextmanager
-    def fresh(self, *, template: str = "template0") -> Iterator[str]:
+    def fresh(self, *, template: str = "template0") -> Generator[str]:
         """The address of a database that is gone afterwards."""
         name = self.database(template=template)
         try:
@@ -97,7 +97,7 @@ def _run(folder: Path, *words: str | Path) -> None:
 
 
 @contextmanager
-def open_cluster() -> Iterator[Cluster]:
+def open_cluster() -> Generator[Cluster]:
     """A server of one's own, stopped and removed at the end. Skips the test where the package is missing."""
     binaries = programs()
     if binaries is None:
@@ -123,14 +123,14 @@ def open_cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def cluster() -> Iterator[Cluster]:
+def cluster() -> Generator[Cluster]:
     """The server of this test process."""
     with open_cluster() as opened:
         yield opened
 
 
 @pytest.fixture
-def postgres_url(cluster: Cluster) -> Iterator[str]:
+def postgres_url(cluster: Cluster) -> Generator[str]:
     """The address of an empty database of the test's own."""
     with cluster.fresh() as url:
         yield url

@@ -112,25 +112,34 @@ async def open_house(
     poll_seconds: float = 0.2,
     language: str = "en",
     scale: int = 0,
+    database_url: str | None = None,
     **more: Any,
 ) -> AsyncGenerator[OpenHouse]:
-    """Everything started on free ports, and stopped at the end. `more`: further members of House, such as `limit`."""
+    """Everything started on free ports, and stopped at the end. `more`: further members of House, such as `limit`.
+
+    `database_url`: where the workspace and the bot keep what they know, both in the same; files where there is none.
+    """
     data = folder / "data"
     data.mkdir(exist_ok=True)
-    with open_workspace(data, None) as server:
+    with open_workspace(data, database_url) as server:
         load_sample(server, "ru" if language == "ru" else "en", today=datetime.now(UTC).date())
         key = issue_key(server, owner=True)
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.create_task(
             serve_async(
-                data=data, database_url=None, host="127.0.0.1", port=0, profile=profile or Profile(), ready=ready
+                data=data,
+                database_url=database_url,
+                host="127.0.0.1",
+                port=0,
+                profile=profile or Profile(),
+                ready=ready,
             )
         )
         url = await ready
         try:
             async with (
                 open_lossy(url) as lossy,
-                _assistant(folder, lossy, key, poll_seconds, language, scale, server, more) as house,
+                _assistant(folder, lossy, key, poll_seconds, language, scale, server, database_url, more) as house,
             ):
                 yield house
         finally:
@@ -148,6 +157,7 @@ async def _assistant(
     language: str,
     scale: int,
     server: Database,
+    database_url: str | None,
     more: dict[str, Any],
 ) -> AsyncGenerator[OpenHouse]:
     specs: Sequence[PersonSpec] = [
@@ -157,7 +167,7 @@ async def _assistant(
         LocalTelegram.start(people=specs, token=TOKEN, limits=None) as telegram,
         AsyncWorkspace(lossy.url, key) as service,
     ):
-        with open_database(f"sqlite:///{folder}/bot.db") as db:
+        with open_database(database_url or f"sqlite:///{folder}/bot.db") as db:
             migrate(db, "bot:migrations", version_table="bot_version")
             settings: dict[str, Any] = {"folder": folder, "workspace_url": lossy.url, **more}
             house = House(UTC, language, scale, lambda: datetime.now(UTC), **settings)
