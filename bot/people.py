@@ -1,6 +1,8 @@
 """Who is linked: a Telegram id bound to a workspace person by a one-time code.
 
 invite(user) ─► code (128 bits, hashed, an hour) ─► redeemable(code) ─► link(): single use, the key moves to the person
+
+A code that lives for days (`confirm`) is not bound by who holds it: admission.py asks an admin first.
 """
 
 import hashlib
@@ -8,10 +10,10 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 from sqlalchemy.engine import Row
 
-from bot.tables import awaits, invitations, people, waiting
+from bot.tables import awaits, invitations, pending_links, people, waiting
 
 HOUR = 3600.0
 
@@ -32,15 +34,20 @@ class Person:
     linked_at: float
     blocked: bool
     zone: str | None = None
+    workspace: str | None = None
+    seen_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """An invitation that can still be used."""
+    """An invitation. `confirm`: an admin must say who it is; `profile`: the address of the workspace it is for."""
 
     code_hash: str
     user_id: str
     sealed_key: str | None
+    confirm: bool = False
+    profile: str | None = None
+    expires_at: float = 0.0
 
 
 def _person(row: Row[Any]) -> Person:
@@ -54,7 +61,13 @@ def _person(row: Row[Any]) -> Person:
         row.linked_at,
         row.blocked,
         row.zone,
+        row.workspace,
+        row.seen_at,
     )
+
+
+def _invitation(row: Row[Any]) -> Invitation:
+    return Invitation(row.code_hash, row.user_id, row.sealed_key, row.confirm, row.profile, row.expires_at)
 
 
 def find(connection: Connection, telegram_id: int) -> Person | None:
@@ -78,13 +91,36 @@ def _hash(code: str) -> str:
     return hashlib.sha256(code.encode()).hexdigest()
 
 
-def invite(connection: Connection, user_id: str, sealed_key: str | None, now: float, lifetime: float = HOUR) -> str:
-    """Makes a one-time code; an earlier one of the same person stops working."""
+def invite(
+    connection: Connection,
+    user_id: str,
+    sealed_key: str | None,
+    now: float,
+    lifetime: float = HOUR,
+    *,
+    confirm: bool = False,
+    profile: str | None = None,
+) -> str:
+    """Makes a one-time code; an earlier one of the same person stops working, and who waited with it waits no more."""
     code = secrets.token_urlsafe(16)
-    connection.execute(delete(invitations).where(invitations.c.user_id == user_id, invitations.c.used_at.is_(None)))
+    uninvite(connection, user_id)
     row = {"code_hash": _hash(code), "user_id": user_id, "sealed_key": sealed_key, "expires_at": now + lifetime}
-    connection.execute(insert(invitations).values(**row))
+    connection.execute(insert(invitations).values(**row, confirm=confirm, profile=profile))
     return code
+
+
+def uninvite(connection: Connection, user_id: str) -> None:
+    """The open invitations of a person stop working."""
+    here = (invitations.c.user_id == user_id, invitations.c.used_at.is_(None))
+    asked = select(invitations.c.code_hash).where(*here)
+    connection.execute(delete(pending_links).where(pending_links.c.code_hash.in_(asked)))
+    connection.execute(delete(invitations).where(*here))
+
+
+def invited(connection: Connection, now: float) -> list[Invitation]:
+    """The invitations that can be used now."""
+    here = (invitations.c.used_at.is_(None), invitations.c.expires_at > now)
+    return [_invitation(row) for row in connection.execute(select(invitations).where(*here))]
 
 
 def redeemable(connection: Connection, code: str, now: float) -> Invitation | None:
@@ -94,19 +130,38 @@ def redeemable(connection: Connection, code: str, now: float) -> Invitation | No
             invitations.c.code_hash == _hash(code), invitations.c.used_at.is_(None), invitations.c.expires_at > now
         )
     ).first()
-    return None if row is None else Invitation(row.code_hash, row.user_id, row.sealed_key)
+    return None if row is None else _invitation(row)
 
 
 def link(
     connection: Connection, code_hash: str, telegram_id: int, name: str, language: str, now: float
 ) -> tuple[Person, int | None] | None:
-    """Binds; returns the person and the Telegram id that was bound before. None where the code was used meanwhile."""
-    taken = connection.execute(
-        update(invitations)
-        .where(invitations.c.code_hash == code_hash, invitations.c.used_at.is_(None), invitations.c.expires_at > now)
-        .values(used_at=now)
-    )
-    if taken.rowcount != 1:
+    """Binds; returns the person and the Telegram id that was bound before. None where the code was used meanwhile.
+
+    A code that an admin must confirm binds nobody here.
+    """
+    here = (invitations.c.expires_at > now, invitations.c.confirm.is_(False))
+    return _bind(connection, code_hash, here, telegram_id, name, language, now)
+
+
+def link_confirmed(
+    connection: Connection, code_hash: str, telegram_id: int, name: str, language: str, now: float
+) -> tuple[Person, int | None] | None:
+    """Binds whom an admin has confirmed; the code may have expired since the person asked. Else as `link`."""
+    return _bind(connection, code_hash, (), telegram_id, name, language, now)
+
+
+def _bind(
+    connection: Connection,
+    code_hash: str,
+    here: tuple[ColumnElement[bool], ...],
+    telegram_id: int,
+    name: str,
+    language: str,
+    now: float,
+) -> tuple[Person, int | None] | None:
+    unused = (invitations.c.code_hash == code_hash, invitations.c.used_at.is_(None))
+    if connection.execute(update(invitations).where(*unused, *here).values(used_at=now)).rowcount != 1:
         return None
     invitation = connection.execute(select(invitations).where(invitations.c.code_hash == code_hash)).one()
     previous = connection.execute(select(people.c.telegram_id).where(people.c.user_id == invitation.user_id)).scalar()
@@ -123,6 +178,7 @@ def link(
         "linked_at": now,
         "seen_at": now,
         "blocked": False,
+        "workspace": invitation.profile,
     }
     connection.execute(insert(people).values(**row))
     connection.execute(update(invitations).where(invitations.c.code_hash == code_hash).values(sealed_key=None))
@@ -145,7 +201,7 @@ def mark(connection: Connection, telegram_id: int, **values: object) -> None:
 def invitation(connection: Connection, code_hash: str) -> Invitation | None:
     """An invitation by the hash of its code."""
     row = connection.execute(select(invitations).where(invitations.c.code_hash == code_hash)).first()
-    return None if row is None else Invitation(row.code_hash, row.user_id, row.sealed_key)
+    return None if row is None else _invitation(row)
 
 
 def note_waiting(connection: Connection, telegram_id: int, *, gone: set[int], new: set[int], at: float) -> None:
@@ -154,3 +210,9 @@ def note_waiting(connection: Connection, telegram_id: int, *, gone: set[int], ne
         connection.execute(delete(waiting).where(waiting.c.telegram_id == telegram_id, waiting.c.request_id == number))
     for number in new:
         connection.execute(insert(waiting).values(telegram_id=telegram_id, request_id=number, since=at))
+
+
+def note_known(connection: Connection, telegram_id: int, known: set[int], at: float) -> None:
+    """What is not to be pushed as new, beside what has been noted before."""
+    noted = select(waiting.c.request_id).where(waiting.c.telegram_id == telegram_id)
+    note_waiting(connection, telegram_id, gone=set(), new=known - set(connection.execute(noted).scalars()), at=at)

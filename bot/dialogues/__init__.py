@@ -10,6 +10,7 @@ from bot import cards
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues.expenses import Expenses
+from bot.dialogues.own_key import OwnKey
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
 from bot.dialogues.start import Start
@@ -25,6 +26,7 @@ DIALOGUES: tuple[Dialogue, ...] = (
     Tasks(),
     Wiki(),
     Settings(),
+    OwnKey(),
     Start(),
 )
 

@@ -1,4 +1,6 @@
-"""/start CODE: who are you? ──(Yes, that's me)──► linked        /help: what there is        /cancel: back to nothing
+"""/start CODE: who are you? ─(Yes, that's me)─┬─► linked ─(Give my own key)─► own_key.py
+                                             └─► waits for an admin (a link of a batch) ─► linked, or refused
+/help: what there is        /cancel: back to nothing        an admin's card: ─(Confirm)─► linked   ─(Refuse)─► dead
 
 The card shows both identities before anything is bound; the code works once.
 """
@@ -7,21 +9,27 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from bot import cards, outbox, people
+from bot import admission, audit, cards, outbox, people
+from bot.admission import linked_view, told_elsewhere
+from bot.audit import Entry
 from bot.cards import Button, Card, View
-from bot.desk import Turn
+from bot.desk import Refusal, Turn
 from bot.dialogue import Command, Dialogue
-from bot.dialogues.request_view import waits_for_viewer
+from bot.dialogues import own_key
+from bot.dialogues.own_key import elsewhere
 from bot.directory import is_active
-from bot.periods import requests_of
-from bot.texts import LANGUAGES, sentence
+from bot.people import Invitation
+from bot.texts import LANGUAGES, sentence, translations
 
 
 class Start(Dialogue):
     """Linking, help, cancel."""
 
-    name = "start"
-    commands = (Command("help", sentence("What I can do")), Command("cancel", sentence("Stop what is being asked")))
+    name = admission.DIALOGUE
+    commands = (
+        Command("help", sentence("What I can do")),
+        Command("cancel", sentence("Stop what is being asked")),
+    )
 
     async def command(self, turn: Turn, command: str, words: str) -> None:
         if command == "cancel":
@@ -31,7 +39,20 @@ class Start(Dialogue):
         elif turn.person is None:
             turn.say(turn.texts.render("welcome.html", name=turn.sender.name))
         else:
-            turn.say(turn.texts.render("help.html", name=turn.person.name))
+            self._help(turn)
+
+    def _help(self, turn: Turn) -> None:
+        """The commands of the one list; those that the template shows with an example are not said twice."""
+        from bot.dialogues import COMMANDS
+
+        person = turn.known()
+        said = translations(turn.texts.language).gettext
+        others = [(command.name, said(command.words)) for command in COMMANDS if command.name not in EXEMPLIFIED]
+        keyless = person.sealed_key is None
+        text = turn.texts.render(
+            "help.html", name=person.name, others=others, keyless=keyless, act_as=turn.desk.house.act_as
+        )
+        turn.say(text)
 
     async def _invited(self, turn: Turn, code: str) -> None:
         with turn.desk.db.read() as connection:
@@ -39,25 +60,23 @@ class Start(Dialogue):
         if invitation is None:
             turn.say(turn.t("This invitation was used already or has expired. Ask for a new one."))
             return
+        if elsewhere(turn, invitation.profile):
+            turn.say(turn.t("This invitation is for another workspace than mine. Ask for a new one."))
+            return
         profile = (await turn.desk.directory.people(fresh=True)).get(invitation.user_id)
         if profile is None or not is_active(profile, turn.today.date().isoformat()):
             turn.say(turn.t("The person of this invitation does not work here any more. Ask your administrator."))
             return
-        blocks = await turn.desk.directory.blocks()
-        mine = [
-            blocks[block].position or blocks[block].name
-            for block in await turn.desk.directory.blocks_of(invitation.user_id)
-            if block in blocks
-        ]
         name = profile.user_name or profile.name or invitation.user_id
         text = turn.texts.render(
             "invited.html",
             name=name,
-            position=mine[0] if mine else None,
+            position=await admission.position(turn.desk, invitation.user_id),
             email=profile.user_email,
             telegram=turn.sender.name,
             username=turn.sender.username,
             already=turn.person.name if turn.person is not None and turn.person.user_id != invitation.user_id else None,
+            confirm=invitation.confirm,
         )
         rows = (
             (Button(turn.t("Yes, that's me"), "link", style="success"),),
@@ -69,38 +88,109 @@ class Start(Dialogue):
     async def tapped(self, turn: Turn, card: Card, action: str, args: dict[str, Any]) -> None:
         if action == "language" and args["language"] in LANGUAGES:
             turn.change(lambda connection: people.mark(connection, turn.telegram_id, language=args["language"]))
-            return
-        if action != "link":
+        elif action == "key":
+            await own_key.ask(turn)
+        elif action in {"confirm", "refuse"}:
+            await self._decide(turn, card, action)
+        elif action == "link":
+            await self._link(turn, card)
+        else:
             turn.show(card, View(turn.t("Nothing was linked. Tell the person who sent you the invitation.")))
-            return
-        await self._link(turn, card)
 
     async def _link(self, turn: Turn, card: Card) -> None:
-        known = await self._waiting_now(turn, card)
+        with turn.desk.db.read() as connection:
+            invitation = people.invitation(connection, card.state["code"])
+        if invitation is not None and invitation.confirm:
+            await self._ask(turn, card, invitation)
+            return
+        known = await admission.waits_with(turn.desk, invitation)
         language = turn.sender.language or turn.desk.house.language
         name = str(card.state["name"])
-        linked = turn.texts.render("linked.html", name=name)
         used = turn.t("This invitation was used already or has expired. Ask for a new one.")
-        elsewhere = turn.t(
-            "Your account was linked from another Telegram account just now. "
-            "If that was not you, tell your administrator at once."
-        )
+        told = told_elsewhere(turn.desk, language)
 
         def change(connection: Connection) -> None:
             done = people.link(connection, card.state["code"], turn.telegram_id, name, language, turn.now)
-            cards.show(connection, card, View(used if done is None else linked), turn.now)
-            if done is not None:
-                people.note_waiting(connection, turn.telegram_id, gone=set(), new={people.FIRST, *known}, at=turn.now)
-            if done is not None and done[1] is not None:
-                outbox.say(connection, done[1], elsewhere, turn.now)
+            if done is None:
+                cards.show(connection, card, View(used), turn.now)
+                return
+            person, previous = done
+            cards.show(connection, card, linked_view(turn.desk, person), turn.now)
+            people.note_known(connection, turn.telegram_id, {people.FIRST, *known}, turn.now)
+            if previous is not None:
+                outbox.say(connection, previous, told, turn.now)
+            after = {"telegram_id": turn.telegram_id, "name": turn.sender.name, "username": turn.sender.username}
+            line = Entry(turn.now, person.user_id, "linked", f"person:{person.user_id}", turn.telegram_id, after=after)
+            audit.note(connection, line)
 
         turn.change(change)
 
-    async def _waiting_now(self, turn: Turn, card: Card) -> set[int]:
-        """What waits for the person already: it is found by /requests, and not pushed as new."""
+    async def _ask(self, turn: Turn, card: Card, invitation: Invitation) -> None:
+        """A link of a batch: whoever holds the paper is bound to nothing until an admin has said who that is."""
+        language = turn.sender.language or turn.desk.house.language
+        sender = turn.sender
+        told = {
+            "asked": turn.t("Thank you. Your administrator confirms that this is you; I write to you then."),
+            "again": turn.t("You wait for your administrator already. I write to you as soon as you are confirmed."),
+            "taken": turn.t("This link was opened from another Telegram account already. Tell your administrator."),
+            "busy": turn.t("You wait under another name already. Your administrator decides about that one first."),
+            "used": turn.t("This invitation was used already or has expired. Ask for a new one."),
+        }
+        profile = (await turn.desk.directory.people()).get(invitation.user_id)
+        who = admission.Claimed(
+            str(card.state["name"]),
+            await admission.position(turn.desk, invitation.user_id),
+            None if profile is None else profile.telegram,
+            admission.hint(sender.username, profile),
+        )
+
+        def change(connection: Connection) -> None:
+            asked, pending = admission.ask(connection, invitation.code_hash, sender, language, turn.now)
+            follows = asked == "asked" and pending is not None
+            subject = admission.subject_of(pending.id) if pending is not None and follows else None
+            shown = Card(
+                card.telegram_id,
+                card.chat_id,
+                self.name,
+                card.state,
+                subject,
+                follows,
+                card.id,
+                card.version,
+                card.message_id,
+            )
+            cards.show(connection, shown, View(told[asked]), turn.now)
+            if pending is not None and asked == "asked":
+                admission.ask_ops(connection, turn.desk, pending, who)
+            elif pending is not None and asked == "taken":
+                admission.warn_ops(connection, turn.desk, pending, sender)
+
+        turn.change(change)
+
+    async def _decide(self, turn: Turn, card: Card, action: str) -> None:
+        """An admin's answer: one of ops, who still works here, about somebody else's account."""
+        if turn.person is None or not admission.is_ops(turn.person, turn.desk.house.ops):
+            raise Refusal(turn.t("Only an administrator of this assistant may decide this."))
+        await turn.still_works_here()
         with turn.desk.db.read() as connection:
-            invitation = people.invitation(connection, card.state["code"])
-        if invitation is None or invitation.sealed_key is None:
-            return set()
-        api = turn.desk.service.with_options(api_key=turn.desk.vault.open(invitation.sealed_key))
-        return {r.id for r in await requests_of(api, turn.today) if r.id is not None and waits_for_viewer(r)}
+            pending = admission.find(connection, int(card.state["pending"]))
+        if pending is None:
+            turn.toast(turn.t("This has been decided already."))
+            return
+        if pending.telegram_id == turn.telegram_id:
+            raise Refusal(turn.t("Nobody confirms their own account: ask another administrator."))
+        decide = admission.confirming if action == "confirm" else admission.refusing
+        turn.change(await decide(turn.desk, pending, turn.person))
+
+    async def refresh(self, turn: Turn, card: Card) -> None:
+        """An admin's question from fresh state; a decided invitation stays as it is shown."""
+        if "pending" not in card.state or turn.person is None:
+            return
+        with turn.desk.db.read() as connection:
+            pending = admission.find(connection, int(card.state["pending"]))
+        if pending is not None:
+            turn.show(card, admission.question(turn.texts, pending, await admission.claimed(turn.desk, pending)))
+
+
+EXEMPLIFIED = {"requests", "expense", "task", "tasks", "wiki", "cancel", "help"}
+"""Commands that help.html shows with an example of their words."""
