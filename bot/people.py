@@ -15,7 +15,7 @@ from sqlalchemy.engine import Row
 
 from bot.tables import awaits, invitations, pending_links, people, waiting
 
-HOUR = 3600.0
+HOUR, DAY = 3600.0, 86400.0
 
 FIRST = 0
 """Not a request: the mark among a person's waiting requests that those of the day of linking are noted."""
