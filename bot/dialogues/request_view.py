@@ -4,12 +4,16 @@ The flags are the viewer's own (read with their key); the block in whose name th
 request, never guessed.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.cards import Button
+from bot import chain, comments
+from bot.cards import Button, Card
+from bot.desk import Turn
 from bot.directory import Directory
 from bot.texts import Texts, sentence, short
+from bot.working_time import in_words, worked
 from workspace_api.contract.finance import Currency
 from workspace_api.contract.finplan import Request
 
@@ -17,6 +21,16 @@ FIELD = 700
 """Characters shown of one free-text field."""
 
 HISTORY = 12
+
+
+def subject_of(request_id: int) -> str:
+    """How cards and intents name a request."""
+    return f"request:{request_id}"
+
+
+def on_screen(card: Card, screen: str) -> Card:
+    """The card on another screen than its request's: it does not follow the request meanwhile."""
+    return replace(card.with_state(screen=screen), live=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +85,23 @@ def standing(request: Request) -> dict[str, Any]:
     }
 
 
-async def body(texts: Texts, directory: Directory, request: Request, viewer: str, head: str | None) -> str:
-    """The card's text; `head` is a line on top, such as the outcome (HTML)."""
-    categories = await directory.categories()
-    category = categories.get(request.type or 0)
-    blocks = await directory.blocks()
+async def money(turn: Turn, request: Request) -> str:
+    """The sum in the request's own currency."""
+    currency = (await turn.desk.directory.currencies()).get(request.currency_code or "")
+    return turn.texts.money(request.sum, currency, request.currency_code)
+
+
+async def body(turn: Turn, request: Request, head: str | None = None, notes: Sequence[str] = ()) -> str:
+    """The card's text; `head` is a line on top, such as the outcome, `notes` are lines below it (HTML)."""
+    texts, directory = turn.texts, turn.desk.directory
+    category = (await directory.categories()).get(request.type or 0)
+    author_block = (await directory.blocks()).get(request.author_block_id or 0)
     currency: Currency | None = (await directory.currencies()).get(request.currency_code or "")
-    author_block = blocks.get(request.author_block_id or 0)
     return texts.render(
         "request.html",
-        head=head,
+        head="\n".join([line for line in (head, *notes) if line]) or None,
         request=request,
-        money=texts.money(request.sum, currency, request.currency_code),
+        money=await money(turn, request),
         paid=texts.money(request.sum_paid, currency, request.currency_code) if request.sum_paid else None,
         category=category.name if category else None,
         author=await directory.name(request.author_id),
@@ -92,45 +111,52 @@ async def body(texts: Texts, directory: Directory, request: Request, viewer: str
         solution=short(request.solution, FIELD),
         justification=short(request.economic_justification, FIELD),
         files=len(request.files or []),
-        chain=await _chain(texts, directory, request, viewer),
+        web_url=turn.desk.house.web_url,
+        chain=await _chain(turn, request),
+        comments=await comments.lines(turn.desk, texts, request.id or 0),
         history=await _history(texts, directory, request),
-        returned=request.status == "progress" and not request.need_accept,
+        returned=chain.returned(request),
     )
 
 
-async def _following(directory: Directory, request: Request, viewer: str) -> int | None:
-    """The block that decides next; None where the workspace does not keep the order of the chain."""
-    need, required = request.need_accept or [], request.required_accept or []
-    if request.is_need_accept_next:
-        mine = set(await directory.blocks_of(viewer)) & set(need)
-        if mine:
-            return next(block for block in need if block in mine)
-    # The final block stands last in a chain; where it does not, the order says nothing.
-    if request.user_final_accept_block is not None and required[-1:] != [request.user_final_accept_block]:
-        return None
-    return next((block for block in required if block in need), None)
+MARKS = {"done": "✅", "next": "▫️", "later": "▫️", "rejected": "❌", "spared": "▫️"}
 
 
-async def _chain(texts: Texts, directory: Directory, request: Request, viewer: str) -> list[dict[str, str]]:
-    """Who stands where: done, next, later."""
+async def _chain(turn: Turn, request: Request) -> list[dict[str, str]]:
+    """Who stands where, and how long each took or has waited, in working time."""
+    texts, directory, viewer = turn.texts, turn.desk.directory, turn.known().user_id
     blocks = await directory.blocks()
-    need = request.need_accept or []
-    required = request.required_accept or []
-    steps: list[dict[str, str]] = []
-    ordered = [block for block in required if block not in need] + [block for block in required if block in need]
-    following = await _following(directory, request, viewer)
-    for number in ordered:
-        holders = await directory.holders(number)
-        names = ", ".join([texts.t("you") if holder == viewer else await directory.name(holder) for holder in holders])
-        block = blocks.get(number)
-        if number not in need:
-            mark = "✅" if request.status in {"accept", "paid"} or need else "▫️"
-            if request.status == "reject" and number == request.reject_block_id:
-                mark = "❌"
-        else:
-            mark = "👉" if number == following and request.status == "progress" else "▫️"
-        steps.append({"mark": mark, "position": (block.position or block.name or "") if block else "", "names": names})
-    return steps
+    steps = chain.steps(request, {number: block.parent_id for number, block in blocks.items()})
+    following = next((step for step in steps if step.standing == "next"), None)
+    turn_of = await _own_turn(directory, request, viewer) or (following.block if following else None)
+    found: list[dict[str, str]] = []
+    for step in steps:
+        holders = await directory.holders(step.block)
+        names = [texts.t("you") if holder == viewer else await directory.name(holder) for holder in holders]
+        block = blocks.get(step.block)
+        is_next = following is not None and step.block == turn_of
+        waited = ""
+        if following is not None and is_next and following.since is not None:
+            waited = in_words(texts, worked(following.since, turn.today, texts.zone))
+            waited = texts.t("has waited %(long)s", long=waited)
+        elif step.since is not None and step.at is not None:
+            waited = texts.t("took %(long)s", long=in_words(texts, worked(step.since, step.at, texts.zone)))
+        found.append(
+            {
+                "mark": "👉" if is_next else MARKS[step.standing],
+                "position": (block.position or block.name or "") if block else "",
+                "names": ", ".join(names),
+                "waited": waited,
+            }
+        )
+    return found
+
+
+async def _own_turn(directory: Directory, request: Request, viewer: str) -> int | None:
+    """The viewer's block, where the workspace itself says that it is next: it knows the order best."""
+    if not request.is_need_accept_next:
+        return None
+    return _mine(request.need_accept or [], await directory.blocks_of(viewer))
 
 
 EVENTS = {

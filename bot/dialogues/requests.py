@@ -1,272 +1,304 @@
-"""/requests: the oldest card that waits for me ─┬─(Approve, Final approve)──► working ──► outcome ──(Next)──► …
-                                                ├─(Reject)──► why? ──text──► working ──► outcome
-                                                └─(Return to work)──► note? ──text or (Without a note)──► …
+"""/requests: the oldest card that waits for me ─┬─(Approve, Reject, Return to work)──► request_decide.py ─► outcome
+   ‹ Previous · Next ›                          ├─(Pay)──► request_pay.py
+                                                ├─(X-ray)──► what helps to decide ──(‹ Back)──► card
+                                                └─(More ›)─┬─(Approve several)──► request_batch.py
+                                                           ├─(Filter)──► request_filter.py
+                                                           └─(To be paid)──► the cards that I may pay
 
-A card is decided on fresh state, read with the person's own key right before the call; what changed since the card was
-shown is shown first. watch.py pushes new cards and edits those that were decided elsewhere.
+watch.py pushes new cards, one by one or as one card of news, and edits those that were decided elsewhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bot import people
+from bot import comments, deputies, intents
 from bot.cards import Button, Card, View
-from bot.desk import Intended, Refusal, Turn
+from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
-from bot.dialogues.request_view import body, buttons, decisions, last_event, standing, waits_for_viewer
+from bot.dialogues import request_pay
+from bot.dialogues.request_batch import Batch
+from bot.dialogues.request_decide import DECISIONS, Deciding, gone
+from bot.dialogues.request_filter import Filter, Filtering
+from bot.dialogues.request_pay import Pay
+from bot.dialogues.request_queue import Reading, look, shown
+from bot.dialogues.request_view import body, buttons, decisions, last_event, money, on_screen, standing, subject_of
+from bot.incoming import Said
 from bot.intents import Intent, Settled, Verdict
-from bot.periods import request_by_id, requests_of
 from bot.texts import sentence, short
-from workspace_api import calls
 from workspace_api.contract.finplan import Request
 
-DECISIONS = ("accept", "accept_final", "reject", "progress")
+REMEMBERED = ("browsing", "queue", "filter")
+"""What a card keeps from one request to the next."""
 
-WORKING = {
-    "accept": sentence("Approving …"),
-    "accept_final": sentence("Approving finally …"),
-    "reject": sentence("Rejecting …"),
-    "progress": sentence("Returning to work …"),
-}
-
-DONE = {
-    "accept": sentence("Approved by you"),
-    "accept_final": sentence("Finally approved by you"),
-    "reject": sentence("Rejected by you"),
-    "progress": sentence("Returned to work by you"),
-}
-
-
-def subject_of(request_id: int) -> str:
-    """How cards and intents name a request."""
-    return f"request:{request_id}"
+LISTED = 12
+"""Requests that a card of news names."""
 
 
 class Requests(Dialogue):
-    """Decisions about requests for money."""
+    """Decisions about requests for money, and their payment."""
 
     name = "requests"
     commands = (Command("requests", sentence("Requests that wait for my decision")),)
 
-    async def command(self, turn: Turn, command: str, words: str) -> None:
-        waiting = await self.waiting(turn)
-        if not waiting:
-            turn.say(turn.t("Nothing waits for your decision. New requests come here by themselves."))
-            return
-        request = waiting[0]
-        card = turn.new_card(self.name, live=True, browsing=True)
-        await self.show(turn, card, request, waiting=waiting)
+    def __init__(self) -> None:
+        self._deciding = Deciding(self.show)
+        self._pay = Pay(self.show)
+        self._batch = Batch(self._first)
+        self._filtering = Filtering(_all_of, self._first)
 
-    async def waiting(self, turn: Turn) -> list[Request]:
-        """What waits for this person's decision, the oldest first."""
-        found = [request for request in await requests_of(turn.api(), turn.today) if waits_for_viewer(request)]
-        return sorted(found, key=_age)
+    async def command(self, turn: Turn, command: str, words: str) -> None:
+        reading = await look(turn)
+        waiting = reading.to_decide()
+        if waiting:
+            card = turn.new_card(self.name, live=True, browsing=True)
+            await self.show(turn, card, waiting[0], reading=reading)
+            return
+        words = turn.t("Nothing waits for your decision. New requests come here by themselves.")
+        payable = reading.to_pay()
+        if not payable:
+            turn.say(words)
+            return
+        rows = ((Button(_to_pay(turn, len(payable)), "queue", {"queue": "to_pay"}),),)
+        turn.show(turn.new_card(self.name, browsing=True, screen="empty"), View(words, rows))
 
     async def show(
-        self, turn: Turn, card: Card, request: Request, *, head: str | None = None, waiting: Iterable[Request] = ()
+        self, turn: Turn, card: Card, request: Request, *, head: str | None = None, reading: Reading | None = None
     ) -> None:
-        """The card of a request, from fresh state, with what its viewer may do."""
-        person = turn.known()
+        """The card of a request, from fresh state, with what its viewer may do. `head`: HTML on top, as an outcome."""
+        await self._draw(turn, card, request, head=head, reading=reading)
+
+    async def _draw(
+        self,
+        turn: Turn,
+        card: Card,
+        request: Request,
+        *,
+        head: str | None = None,
+        reading: Reading | None = None,
+        more: bool = False,
+    ) -> None:
         assert request.id is not None, "a request without an id cannot be shown"
-        state = {
-            "request": request.id,
-            "finplan": request.finplan,
-            "standing": standing(request),
-            "browsing": bool(card.state.get("browsing")),
-        }
-        blocks = await turn.desk.directory.blocks_of(person.user_id)
-        rows = buttons(turn.texts, decisions(request, blocks))
-        if head is None and request.status != "progress":
+        reading = await look(turn) if reading is None else reading
+        state = {name: card.state[name] for name in REMEMBERED if name in card.state}
+        state |= {"request": request.id, "finplan": request.finplan, "standing": standing(request)}
+        if head is None and request.status != "progress" and state.get("queue") != "to_pay":
             head = await self._what_happened(turn, request)
-        ids = [other.id for other in waiting]
-        count = ""
-        if request.id in ids and len(ids) > 1:
-            count = turn.t("%(number)d of %(count)d", number=ids.index(request.id) + 1, count=len(ids))
-            rows = (*rows, (Button(turn.t("Next ›"), "next"),))
-        elif head is not None and state["browsing"]:
-            others = [other for other in ids if other != request.id]
-            if others:
-                label = turn.texts.n("Next (%(count)d waits) ›", "Next (%(count)d wait) ›", len(others))
-                rows = (*rows, (Button(label, "next", style="primary"),))
-        text = await body(
-            turn.texts, turn.desk.directory, request, person.user_id, head or (f"<i>{count}</i>" if count else None)
-        )
-        shown = Card(
-            card.telegram_id,
-            card.chat_id,
-            self.name,
-            state,
-            subject_of(request.id),
-            True,
-            card.id,
-            card.version,
+        ids = [other.id for other in reading.queue(state)] if state.get("browsing") else []
+        notes = [await self._deputised(turn, request, reading)]
+        if head is None:
+            notes.insert(0, await self._place(turn, request, ids, state))
+        rows = [*self._acts(turn, request, reading)]
+        if more:
+            rows = self._more(turn, reading, state)
+        else:
+            rows += self._onward(turn, request, ids, state, outcome=head is not None, open_acts=bool(rows))
+        text = await body(turn, request, head, notes)
+        shown_card = Card(
+            card.telegram_id, card.chat_id, self.name, state, subject_of(request.id), True, card.id, card.version,
             card.message_id,
-        )
-        turn.show(shown, View(text, rows))
+        )  # fmt: skip
+        turn.show(shown_card, View(text, tuple(rows)))
+
+    def _acts(self, turn: Turn, request: Request, reading: Reading) -> tuple[tuple[Button, ...], ...]:
+        """Decisions, and the payment; a payment that a person has to judge stays within reach of who made it."""
+        rows = buttons(turn.texts, decisions(request, list(reading.blocks)))
+        with turn.desk.db.read() as connection:
+            held = intents.held(connection, request_pay.subject_of(request.id or 0))
+        if request.can_paid or (held is not None and held.user_id == turn.known().user_id):
+            rows = ((Button(turn.t("Pay"), "pay", style="success"),), *rows)
+        return rows
+
+    def _onward(
+        self,
+        turn: Turn,
+        request: Request,
+        ids: Sequence[int | None],
+        state: Mapping[str, Any],
+        *,
+        outcome: bool,
+        open_acts: bool,
+    ) -> list[tuple[Button, ...]]:
+        """Where one goes from here: along what waits, to the X-ray, to what is needed less often."""
+        rows: list[tuple[Button, ...]] = []
+        others = [other for other in ids if other != request.id]
+        if request.id in ids and others and not outcome:
+            rows.append((Button(turn.t("‹ Previous"), "previous"), Button(turn.t("Next ›"), "next")))
+        elif others and outcome:
+            label = turn.texts.n("Next (%(count)d waits) ›", "Next (%(count)d wait) ›", len(others))
+            rows.append((Button(label, "next", style="primary"),))
+        if state.get("filter"):
+            rows.append((Button(turn.t("Clear the filter"), "filter_clear"),))
+        if open_acts:
+            rows.append((Button(turn.t("X-ray"), "xray"), Button(turn.t("More ›"), "more")))
+        return rows
+
+    def _more(self, turn: Turn, reading: Reading, state: Mapping[str, Any]) -> list[tuple[Button, ...]]:
+        """What is needed less often."""
+        to_decide, to_pay = len(reading.to_decide()), len(reading.to_pay())
+        paying = state.get("queue") == "to_pay"
+        rows = [
+            (Button(turn.t("Approve several"), "several"),) if to_decide > 1 and not paying else (),
+            (Button(turn.t("Filter"), "filter"),),
+            (Button(_to_pay(turn, to_pay), "queue", {"queue": "to_pay"}),) if to_pay and not paying else (),
+            (Button(_to_decide(turn, to_decide), "queue", {"queue": "to_decide"}),) if paying and to_decide else (),
+            (Button(turn.t("‹ Back"), "back"),),
+        ]
+        return [row for row in rows if row]
+
+    async def _place(self, turn: Turn, request: Request, ids: Sequence[int | None], state: Mapping[str, Any]) -> str:
+        """`1 of 5`, and the filter."""
+        said: list[str] = []
+        if request.id in ids and len(ids) > 1:
+            said.append(turn.t("%(number)d of %(count)d", number=ids.index(request.id) + 1, count=len(ids)))
+        narrowed = await Filter.of(state).in_words(turn.texts, turn.desk.directory)
+        said += [f"🔎 {narrowed}"] if narrowed else []
+        return turn.texts.html("<i>%(place)s</i>", place=" · ".join(said)) if said else ""
+
+    async def _deputised(self, turn: Turn, request: Request, reading: Reading) -> str:
+        leave = reading.leave(request)
+        if leave is None:
+            return ""
+        words = await deputies.in_words(turn.desk, turn.texts, leave)
+        return turn.texts.html("🌴 <i>%(words)s</i>", words=words)
 
     async def tapped(self, turn: Turn, card: Card, action: str, args: dict[str, Any]) -> None:
-        if action == "next":
-            await self._next(turn, card)
-        elif action == "back":
+        if action in DECISIONS:
+            await self._deciding.tapped(turn, card, action, args)
+        elif action.startswith("pay"):
+            await self._pay.tapped(turn, card, action, args)
+        elif action.startswith("several"):
+            await self._batch.tapped(turn, card, action, args)
+        elif action.startswith("filter"):
+            await self._filtering.tapped(turn, card, action, args)
+        elif action == "queue":
+            await self._first(turn, card.with_state(queue=args["queue"], filter={}))
+        elif action in {"next", "previous"}:
+            await self._step(turn, card, 1 if action == "next" else -1)
+        elif action == "news":
+            await self._first(turn, card, among=card.state["news"])
+        elif action in {"more", "xray"}:
+            await self._look_closer(turn, card, action)
+        else:
             await self.refresh(turn, card)
-        elif action in {"reject", "progress"} and not args.get("sure"):
-            await self._ask_why(turn, card, action)
-        elif action in DECISIONS:
-            await self._decide(turn, card, action, str(args.get("text", "")))
 
-    async def _next(self, turn: Turn, card: Card) -> None:
-        waiting = await self.waiting(turn)
-        if not waiting:
+    async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
+        if question.startswith("pay"):
+            await self._pay.answered(turn, card, question, text)
+        elif question.startswith("filter"):
+            await self._filtering.answered(turn, card, text)
+        else:
+            await self._deciding.answered(turn, card, question, text)
+
+    async def replied(self, turn: Turn, card: Card, said: Said) -> bool:
+        """A reply to a request's card is a comment on it."""
+        if "request" not in card.state:
+            return False
+        request = await shown(turn, card, await look(turn))
+        return request is not None and await comments.take(turn, request, said)
+
+    async def _first(self, turn: Turn, card: Card, among: Sequence[int] = ()) -> None:
+        """The first of what the card goes through, or of some of it."""
+        reading = await look(turn)
+        queue = reading.queue(card.state)
+        request = next((request for request in queue if request.id in among), queue[0] if queue else None)
+        if request is not None:
+            await self._draw(turn, card, request, reading=reading)
+            return
+        narrowed = bool(card.state.get("filter"))
+        words = turn.t("Nothing that waits passes the filter.") if narrowed else turn.t("Nothing else waits for you.")
+        rows = (
+            (Button(turn.t("Clear the filter"), "filter_clear"), Button(turn.t("Filter"), "filter"))
+            if narrowed
+            else (),
+        )
+        turn.show(on_screen(card, "empty"), View(words, rows))
+
+    async def _step(self, turn: Turn, card: Card, by: int) -> None:
+        """The next or previous one; after the last comes the first."""
+        reading = await look(turn)
+        queue = reading.queue(card.state)
+        ids = [request.id for request in queue]
+        now_at = card.state.get("request")
+        if not queue:
             turn.toast(turn.t("Nothing else waits for your decision."))
             await self.refresh(turn, card)
             return
-        ids = [request.id for request in waiting]
-        now_at = card.state["request"]
-        following = waiting[(ids.index(now_at) + 1) % len(ids)] if now_at in ids else waiting[0]
-        await self.show(turn, card, following, waiting=waiting)
+        place = (ids.index(now_at) + by) % len(ids) if now_at in ids else 0
+        await self._draw(turn, card, queue[place], reading=reading)
 
-    async def _ask_why(self, turn: Turn, card: Card, action: str) -> None:
-        request = await self._fresh(turn, card)
+    async def _look_closer(self, turn: Turn, card: Card, action: str) -> None:
+        """The card with the buttons that are needed less often, or what helps to decide."""
+        reading = await look(turn)
+        request = await shown(turn, card, reading)
         if request is None:
-            return
-        question = (
-            turn.t("Why do you reject it? Write the reason.")
-            if action == "reject"
-            else turn.t("What should be changed? Write it, or return it without a note.")
-        )
-        skip = (Button(turn.t("Without a note"), action, {"sure": True}),) if action == "progress" else ()
-        rows = (skip, (Button(turn.t("‹ Back"), "back"),))
-        currency = (await turn.desk.directory.currencies()).get(request.currency_code or "")
-        text = turn.texts.html(
-            "<b>%(name)s</b>\n💰 %(money)s\n\n<b>%(question)s</b>",
-            name=request.name or "",
-            money=turn.texts.money(request.sum, currency, request.currency_code),
-            question=question,
-        )
-        turn.show(card, View(text, rows), expect=action)
+            gone(turn, card)
+        elif action == "more":
+            await self._draw(turn, card, request, reading=reading, more=True)
+        else:
+            await self._xray(turn, card, request, reading)
 
-    async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
-        await self._decide(turn, card, question, short(text, 1000))
+    async def _xray(self, turn: Turn, card: Card, request: Request, reading: Reading) -> None:
+        from bot.xray import xray
 
-    async def _decide(self, turn: Turn, card: Card, review_type: str, reason: str) -> None:
-        """Checks everything afresh, then commits to the call."""
-        await turn.still_works_here()
-        request = await self._fresh(turn, card)
-        if request is None:
-            return
-        person = turn.known()
-        blocks = await turn.desk.directory.blocks_of(person.user_id, fresh=True)
-        possible = decisions(request, blocks)
-        if review_type not in possible:
-            who, what, when = await last_event(turn.texts, turn.desk.directory, request)
-            why = turn.t(
-                "This is not for you to decide now. Last: %(who)s %(what)s, %(when)s.", who=who, what=what, when=when
-            )
-            turn.toast(why, alert=True)
-            await self.show(turn, card, request, waiting=await self.waiting(turn))
-            return
-        if standing(request) != card.state["standing"]:
-            turn.toast(turn.t("The request has changed since you saw it. Look at it again, then decide."), alert=True)
-            await self.show(turn, card, request, waiting=await self.waiting(turn))
-            return
-        assert request.id is not None, "it was found by its id"
-        call = calls.finplan.request.review(
-            request_ids=[request.id],
-            review_type=_review_type(review_type),
-            block_id=possible[review_type].block,
-            reject_text=reason or None,
-        )
-        head = turn.texts.html("⏳ <b>%(doing)s</b>", doing=turn.t(WORKING[review_type]))
-        text = await body(turn.texts, turn.desk.directory, request, person.user_id, head)
-        before = {"standing": standing(request), "review": review_type}
-        subject = f"{subject_of(request.id)}:{person.user_id}"
-        turn.show(card, View(text), intend=Intended(call, subject, before))
-
-    async def _fresh(self, turn: Turn, card: Card) -> Request | None:
-        """The request as it is now for this person; says so on the card where it is gone."""
-        request = await request_by_id(turn.api(), card.state["request"], card.state.get("finplan"), turn.today)
-        if request is None:
-            gone = turn.t("This request no longer exists, or you may not see it any more.")
-            turn.show(card, View(turn.texts.html("%(gone)s", gone=gone)))
-        return request
+        found = await xray(turn, request)
+        rows = (*self._acts(turn, request, reading), (Button(turn.t("‹ Back"), "back"),))
+        # The decision below it is about this very state of the request.
+        turn.show(card.with_state(standing=standing(request)), View(found.text, rows))
+        if found.picture is not None:
+            turn.photo(found.picture, turn.texts.html("%(name)s", name=short(request.name, 100)))
 
     async def refresh(self, turn: Turn, card: Card) -> None:
         """The card from fresh state; one whose decision is under way stays as it is."""
-        if under_way(turn, card):
+        screen = card.state.get("screen")
+        if screen in {"several", "receipts"}:
+            await self._batch.draw(turn, card)
+        elif screen == "news":
+            await self.news(turn, card, [])
+        elif screen == "filter":
+            await self._filtering.open(turn, card)
+        elif "request" not in card.state:
+            await self._first(turn, card)
+        elif under_way(turn, card):
             turn.toast(turn.t("This is already under way."))
-            return
-        request = await self._fresh(turn, card)
-        if request is not None:
-            await self.show(turn, card, request, waiting=await self._waiting_if_browsing(turn, card))
-
-    async def _waiting_if_browsing(self, turn: Turn, card: Card) -> list[Request]:
-        return await self.waiting(turn) if card.state.get("browsing") else []
+        else:
+            reading = await look(turn)
+            request = await shown(turn, card, reading)
+            if request is None:
+                gone(turn, card)
+            else:
+                await self._draw(turn, card, request, reading=reading)
 
     async def settled(self, turn: Turn, card: Card, intent: Intent, settled: Settled) -> None:
-        review_type = intent.before["review"]
-        if settled.kind == "checking":
-            request = await self._fresh(turn, card)
-            if request is not None:
-                words = turn.t("The workspace has not confirmed it yet. I am checking; do not do it again.")
-                head = turn.texts.html("⚠️ <b>%(words)s</b>", words=words)
-                text = await body(turn.texts, turn.desk.directory, request, turn.known().user_id, head)
-                turn.show(card, View(text))
-            return
-        request = await self._fresh(turn, card)
-        if request is None:
-            return
-        if settled.kind == "done":
-            head = await self._confirmed(turn, request, review_type, intent.before["standing"]["history"])
-        elif settled.kind == "refused":
-            head = turn.texts.html(
-                "⛔ <b>%(words)s</b>", words=turn.t("The workspace refused: %(why)s", why=settled.message)
-            )
+        if intent.operation == request_pay.OPERATION:
+            await self._pay.settled(turn, card, intent, settled)
+        elif intent.before.get("batch"):
+            await self._batch.settled(turn, card, intent, settled)
         else:
-            head = turn.texts.html(
-                "⚠️ <b>%(words)s</b>", words=turn.t("Your decision did not reach the workspace. Decide again.")
-            )
-        await self.show(turn, card, request, head=head, waiting=await self._waiting_if_browsing(turn, card))
-
-    async def _confirmed(self, turn: Turn, request: Request, review_type: str, before: int) -> str:
-        """The outcome with who and when, as the workspace's own history tells it."""
-        person = turn.known()
-        news = [entry for entry in (request.history or [])[before:] if entry.type == review_type]
-        mine = next((entry for entry in news if entry.author_id == person.user_id), None)
-        if mine is not None and not person.key_proved:
-            turn.change(lambda connection: people.mark(connection, person.telegram_id, key_proved=True))
-        if news and mine is None and not person.key_proved:
-            # The key acts for somebody else: it must not be used for decisions again (safety).
-            turn.change(lambda connection: people.mark(connection, person.telegram_id, sealed_key=None))
-            who = await turn.desk.directory.name(news[0].author_id)
-            words = turn.t(
-                "The workspace noted this under the name of %(who)s. "
-                "Your key is not your own: ask for a new invitation.",
-                who=who,
-            )
-            return turn.texts.html("⛔ <b>%(words)s</b>", words=words)
-        when = turn.texts.moment(mine.creation_date if mine and mine.creation_date else turn.today)
-        mark = "✅" if review_type.startswith("accept") else "❌" if review_type == "reject" else "↩️"
-        return turn.texts.html(
-            "%(mark)s <b>%(done)s</b>, %(when)s", mark=mark, done=turn.t(DONE[review_type]), when=when
-        )
+            await self._deciding.settled(turn, card, intent, settled)
 
     async def read_back(self, turn: Turn, intent: Intent) -> Verdict:
-        """Seen when the history holds this person's decision beyond what stood there before."""
-        request_id = int(intent.body["requestIds"][0])
-        request = await request_by_id(turn.api(), request_id, None, turn.today)
-        if request is None:
-            return Verdict(None)
-        news = (request.history or [])[intent.before["standing"]["history"] :]
-        same = [e for e in news if e.type == intent.before["review"]]
-        if not turn.known().key_proved and any(e.author_block_id == intent.body.get("blockId") for e in same):
-            # Done in this block's name, perhaps under a wrong name: `settled` looks whose key that was.
-            return Verdict(True)
-        return Verdict(any(e.author_id == intent.user_id for e in same))
+        if intent.operation == request_pay.OPERATION:
+            return await self._pay.read_back(turn, intent)
+        return await self._deciding.read_back(turn, intent)
+
+    async def news(self, turn: Turn, card: Card, fresh: Sequence[Request]) -> None:
+        """Several that have come to wait, as one card with Show; what stood on it already stays."""
+        rows = [dict(row) for row in card.state.get("rows", [])]
+        rows += [{"id": r.id, "name": short(r.name, 60), "money": await money(turn, r)} for r in fresh]
+        title = turn.texts.n("%(count)d request waits for you:", "%(count)d requests wait for you:", len(rows))
+        lines = [turn.texts.html("🔔 <b>%(title)s</b>", title=title)]
+        lines += [
+            turn.texts.html("• %(name)s · %(money)s", name=row["name"], money=row["money"]) for row in rows[:LISTED]
+        ]
+        lines += ["…"] if len(rows) > LISTED else []
+        news = [row["id"] for row in rows]
+        button = Button(turn.t("Show"), "news", style="primary")
+        shown_card = on_screen(card, "news").with_state(browsing=True, rows=rows, news=news)
+        turn.show(shown_card, View("\n".join(lines), ((button,),)))
 
     async def decided_elsewhere(self, turn: Turn, card: Card, request: Request) -> None:
         """The subject of a shown card has changed: the card says what happened, by whom and when."""
-        head = await self._what_happened(turn, request)
-        await self.show(turn, card, request, head=head, waiting=await self._waiting_if_browsing(turn, card))
+        await self._draw(turn, card, request, head=await self._what_happened(turn, request))
 
     async def _what_happened(self, turn: Turn, request: Request) -> str | None:
         """Who did what last, and when, as a headline."""
@@ -274,21 +306,21 @@ class Requests(Dialogue):
         return turn.texts.html("ℹ️ <b>%(who)s</b>: %(what)s, %(when)s", who=who, what=what, when=when) if who else None
 
 
-def _age(request: Request) -> tuple[str, int]:
-    return (request.creation_date.isoformat() if request.creation_date else "", request.id or 0)
+async def _all_of(turn: Turn, state: Mapping[str, Any]) -> Sequence[Request]:
+    """What the filter narrows."""
+    return (await look(turn)).queue({**state, "filter": {}})
 
 
-def _review_type(name: str) -> Any:
-    """One of DECISIONS, which are the contract's own review types."""
-    if name not in DECISIONS:
-        raise Refusal(f"{name} is no decision")
-    return name
+def _to_pay(turn: Turn, count: int) -> str:
+    return turn.t("To be paid (%(count)d) ›", count=count)
+
+
+def _to_decide(turn: Turn, count: int) -> str:
+    return turn.t("Waiting for my decision (%(count)d) ›", count=count)
 
 
 def under_way(turn: Turn, card: Card) -> bool:
-    """Whether the card's newest intent is still open."""
-    from bot import intents
-
+    """Whether an intent of the card is still open."""
     with turn.desk.db.read() as connection:
-        intent = intents.latest(connection, card.id)
-    return intent is not None and intent.state in {"open", "sending", "unknown"}
+        found = intents.of_card(connection, card.id)
+    return any(intent.state in {"open", "sending", "unknown"} for intent in found)

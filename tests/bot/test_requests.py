@@ -26,7 +26,12 @@ async def test_one_tap_approves_and_the_card_says_so(house: OpenHouse) -> None:
     assert "Raised floor for Halden office" in card.text
     assert "€12,400" in card.text
     assert "👉 you" in card.text
-    assert card.buttons == (("Approve",), ("Reject", "Return to work"), ("Next ›",))
+    assert card.buttons == (
+        ("Approve",),
+        ("Reject", "Return to work"),
+        ("‹ Previous", "Next ›"),
+        ("X-ray", "More ›"),
+    )
     await anna.presses("Approve")
     done = await anna.card(containing="Approved by you")
     assert done.id == card.id
@@ -188,7 +193,7 @@ async def test_a_person_disabled_between_card_and_tap_is_refused(house: OpenHous
     anna = await house.linked("anna")
     await anna.says("/requests")
     await anna.card(containing="1 of 5")
-    dismissal = text("UPDATE users SET is_disabled = 1 WHERE user_id = 'anna'")
+    dismissal = text("UPDATE users SET is_disabled = true WHERE user_id = 'anna'")
     house.server.write_now(lambda connection: connection.execute(dismissal).rowcount)
     answer = await anna.presses("Approve")
     assert answer.show_alert
