@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.dialogues.task_text import WEEKDAYS, near, parse
+from bot.days import WEEKDAYS, near
+from bot.dialogues.task_text import parse
 
 TODAY = date(2026, 11, 21)
 
