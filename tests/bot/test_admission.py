@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from bot import people
 from bot.admission import hint, waiting
@@ -186,7 +186,7 @@ def _dismiss(house: OpenHouse, user_id: str) -> None:
     from workspace_api.server.changes import bump
     from workspace_api.server.schema import users
 
-    def disable(connection: people.Connection) -> None:
+    def disable(connection: Connection) -> None:
         connection.execute(users.update().where(users.c.user_id == user_id).values(is_disabled=True))
         bump(connection)
 
