@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from benchmarks.async_calls import ASYNC_CALLS
+from benchmarks.bot_reply import BOT_CROWD, BOT_MEMORY, BOT_REPLY
 from benchmarks.call_overhead import CALL_OVERHEAD
 from benchmarks.import_time import IMPORT_TIME
 from benchmarks.measure import FULL, Benchmark, Size
 from benchmarks.parsing import PARSING
 
-BENCHMARKS = (CALL_OVERHEAD, PARSING, IMPORT_TIME, ASYNC_CALLS)
+BENCHMARKS = (CALL_OVERHEAD, PARSING, IMPORT_TIME, ASYNC_CALLS, BOT_REPLY, BOT_CROWD, BOT_MEMORY)
 
 
 def table(measured: Sequence[tuple[Benchmark, float]]) -> Iterator[str]:
@@ -24,7 +25,7 @@ def table(measured: Sequence[tuple[Benchmark, float]]) -> Iterator[str]:
 
 
 def _shown(value: float, unit: str) -> str:
-    return f"{value:.0f} ms" if unit == "ms" else f"{value:.2f} x"
+    return f"{value:.2f} x" if unit == "x" else f"{value:.0f} {unit}"
 
 
 def rows(measured: Sequence[tuple[Benchmark, float]]) -> list[dict[str, object]]:
@@ -44,7 +45,9 @@ def rows(measured: Sequence[tuple[Benchmark, float]]) -> list[dict[str, object]]
 
 
 def main(arguments: Sequence[str] | None = None, size: Size = FULL) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures the client, side by side.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measures the client and the bot, side by side."
+    )
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a goal is missed")
     parser.add_argument("names", nargs="*", help="run those alone whose name holds one of these words")

@@ -27,7 +27,7 @@ class Benchmark:
     run: Callable[[Size], float]
     bound: Literal["at most", "at least"]
     goal: float
-    unit: Literal["x", "ms"]
+    unit: Literal["x", "ms", "MB"]
     how: str
 
     def is_met(self, value: float) -> bool:

@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError
 from telegram import Bot, Update
 from telegram.error import BadRequest, InvalidToken, NetworkError
+from telegram.request import HTTPXRequest
 
 from bot import cards, inbox, ops, people
 from bot.delivery import Delivery
@@ -51,6 +52,17 @@ LONGEST_HOLD, MOST_FAILURES = 60.0, 5
 
 LARGEST_FILE = 10_000_000
 """Bytes of a picture that is looked at."""
+
+
+def telegram_bot(token: str, root: str) -> Bot:
+    """The library's bot with connections for many chats at once, and others for asking what is new."""
+    return Bot(
+        token,
+        base_url=f"{root}/bot",
+        base_file_url=f"{root}/file/bot",
+        request=HTTPXRequest(connection_pool_size=32, pool_timeout=10),
+        get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=40),
+    )
 
 
 class Held(Exception):

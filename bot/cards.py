@@ -139,14 +139,17 @@ def show(connection: Connection, card: Card, view: View, now: float) -> Card:
         inserted = connection.execute(insert(cards).values(**owner, **values)).inserted_primary_key
         assert inserted is not None
         shown = replace(card, id=int(inserted[0]), version=1)
-    keyboard = [[_button(connection, shown, button, now) for button in row] for row in view.rows if row]
+    named = [[(secrets.token_urlsafe(12), button) for button in row] for row in view.rows if row]
+    rows = [_handle(shown, handle, button, now) for row in named for handle, button in row]
+    if rows:
+        connection.execute(insert(handles), rows)
+    keyboard = [[_button(handle, button) for handle, button in row] for row in named]
     outbox.card(connection, shown.chat_id, shown.id, view.text, keyboard, now)
     return shown
 
 
-def _button(connection: Connection, card: Card, button: Button, now: float) -> dict[str, str]:
-    handle = secrets.token_urlsafe(12)
-    row = {
+def _handle(card: Card, handle: str, button: Button, now: float) -> dict[str, Any]:
+    return {
         "handle": handle,
         "card_id": card.id,
         "telegram_id": card.telegram_id,
@@ -155,7 +158,9 @@ def _button(connection: Connection, card: Card, button: Button, now: float) -> d
         "args": json.dumps(dict(button.args)),
         "created_at": now,
     }
-    connection.execute(insert(handles).values(**row))
+
+
+def _button(handle: str, button: Button) -> dict[str, str]:
     shown = {"text": button.label.strip() or "…", "callback_data": handle}
     return shown | ({"style": button.style} if button.style else {})
 

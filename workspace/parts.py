@@ -128,6 +128,7 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
         act_as=settings.act_as,
         sites=settings.sites,
         escalate_days=settings.escalate_days,
+        embedded=owns_workspace(settings),
     )
     return Desk(database, service, Vault(settings.data / "bot.key"), house)
 
@@ -145,22 +146,12 @@ def telegram_token(settings: Settings) -> str:
 @asynccontextmanager
 async def open_assistant(settings: Settings, service: AsyncWorkspace) -> AsyncGenerator["Assistant"]:
     """The bot, ready to run."""
-    from telegram import Bot
-    from telegram.request import HTTPXRequest
-
-    from bot.assistant import Assistant, Timing
+    from bot.assistant import Assistant, Timing, telegram_bot
 
     token = telegram_token(settings)
     database = open_bot_database(settings)
     try:
-        root = settings.telegram_url
-        bot = Bot(
-            token,
-            base_url=f"{root}/bot",
-            base_file_url=f"{root}/file/bot",
-            request=HTTPXRequest(connection_pool_size=32, pool_timeout=10),
-            get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=40),
-        )
+        bot = telegram_bot(token, settings.telegram_url)
         yield Assistant(bot, open_desk(settings, database, service), Timing(settings.poll_seconds))
     finally:
         database.close()
