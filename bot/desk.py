@@ -36,6 +36,7 @@ class House:
 
     `scale`: decimals of a sum on the wire. `limit`: the sum above which approving and paying ask again, in that scale.
     `act_as`: what people without an own key may do with the service's. `sites`: names of `project_id`s.
+    `embedded`: the workspace is our own, wherever it runs.
     """
 
     zone: tzinfo
@@ -50,6 +51,7 @@ class House:
     act_as: Literal["nobody", "see", "log"] = "nobody"
     sites: Mapping[int, str] = field(default_factory=dict[int, str])
     escalate_days: int = 2
+    embedded: bool = False
 
 
 class Desk:

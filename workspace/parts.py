@@ -129,6 +129,7 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
         sites=settings.sites,
         escalate_days=settings.escalate_days,
         embedded=owns_workspace(settings),
+        embedded=owns_workspace(settings),
     )
     return Desk(database, service, Vault(settings.data / "bot.key"), house)
 
