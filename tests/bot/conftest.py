@@ -17,7 +17,7 @@ ON_POSTGRESQL = {"test_requests", "test_outcomes", "test_faults", "test_linking"
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Which houses a test runs in."""
     if "house" in metafunc.fixturenames:
-        also = ["postgresql"] if metafunc.module.__name__.rpartition(".")[2] in ON_POSTGRESQL else []
+        also = ["postgresql"] if metafunc.definition.path.stem in ON_POSTGRESQL else []
         metafunc.parametrize("house", ["standard", "hosted", *also], indirect=True)
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import text
+from sqlalchemy import Connection, text, update
 from telegram import Bot
 
 from bot import people
@@ -27,10 +27,12 @@ from storage import Database, migrate, open_database
 from tests.bot.lossy import Lossy, open_lossy
 from workspace_api import AsyncWorkspace
 from workspace_api.contract.finplan import Request
+from workspace_api.server.changes import bump
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import open_workspace
 from workspace_api.server.profile import HostedProfile, Profile
 from workspace_api.server.sample import load_sample
+from workspace_api.server.schema import users
 from workspace_api.server.serve import serve_async
 
 TOKEN = "1000000:test-token-for-loopback"
@@ -83,6 +85,15 @@ class OpenHouse:
                 return int(found.scalar_one()) == 0
 
         await chat.waits(none_open, timeout=15)
+
+    def disable(self, user_id: str) -> None:
+        """The person's profile says that they are disabled, from the next call on."""
+
+        def write(connection: Connection) -> None:
+            connection.execute(update(users).where(users.c.user_id == user_id).values(is_disabled=True))
+            bump(connection)
+
+        self.server.write_now(write)
 
     def invite(self, user_id: str, *, key: bool = True) -> str:
         """A one-time code."""

@@ -58,8 +58,7 @@ async def test_one_disabled_person_does_not_stop_the_polling_for_others(house: O
     """Anna is disabled, so her key is refused; Marina's new request comes all the same."""
     await house.linked("anna")
     helen = await house.linked("helen")
-    gone = text("UPDATE users SET is_disabled = 1 WHERE user_id = 'anna'")
-    house.server.write_now(lambda connection: connection.execute(gone).rowcount)
+    house.disable("anna")
     await house.as_user("max").finplan.request.save(
         author_block_id=14, finplan="2026-11-01", name="A new drill", problem="Old one broke", sum=340, type=130
     )
@@ -263,11 +262,17 @@ def test_an_unreadable_update_keeps_its_place() -> None:
 async def test_an_update_that_cannot_be_committed_is_set_aside(house: OpenHouse) -> None:
     """What one person sends keeps failing at its commit: it is tried a few times, parked, and others are answered."""
     anna, marina = await house.linked("anna"), await house.linked("marina")
-    poison = text(
-        "CREATE TRIGGER poison BEFORE INSERT ON outbox WHEN NEW.payload LIKE '%good morning%' OR NEW.chat_id = 1001 "
-        "BEGIN SELECT RAISE(ABORT, 'poison'); END"
+    poison = (
+        ["CREATE TRIGGER poison BEFORE INSERT ON outbox WHEN NEW.chat_id = 1001 BEGIN SELECT RAISE(ABORT, 'no'); END"]
+        if house.desk.db.is_sqlite
+        else [
+            "CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RAISE integrity_constraint_violation; END'",
+            "CREATE TRIGGER poison BEFORE INSERT ON outbox FOR EACH ROW WHEN (NEW.chat_id = 1001) "
+            "EXECUTE FUNCTION poison()",
+        ]
     )
-    house.desk.db.write_now(lambda connection: connection.execute(poison).rowcount)
+    house.desk.db.write_now(lambda connection: [connection.execute(text(words)).rowcount for words in poison])
     await anna.says("good morning")
     await marina.says("/help")
     await marina.card(containing="/expense")

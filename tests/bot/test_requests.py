@@ -2,8 +2,6 @@
 
 import asyncio
 
-from sqlalchemy import text
-
 from tests.bot.house import OpenHouse
 from workspace_api.contract.finplan import Request
 
@@ -193,8 +191,7 @@ async def test_a_person_disabled_between_card_and_tap_is_refused(house: OpenHous
     anna = await house.linked("anna")
     await anna.says("/requests")
     await anna.card(containing="1 of 5")
-    dismissal = text("UPDATE users SET is_disabled = true WHERE user_id = 'anna'")
-    house.server.write_now(lambda connection: connection.execute(dismissal).rowcount)
+    house.disable("anna")
     answer = await anna.presses("Approve")
     assert answer.show_alert
     assert await reviewers(house, 1, "accept") == []
