@@ -1,6 +1,6 @@
 """The bot's tables. Times are seconds since 1970 (UTC); `state`, `args` and `payload` hold JSON."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, Table, Text, false, text
+from sqlalchemy import BigInteger, Boolean, Column, Float, Index, Integer, MetaData, Table, Text, false, text, true
 
 metadata = MetaData()
 
@@ -137,6 +137,7 @@ waiting = Table(
     Column("telegram_id", BigInteger, primary_key=True, autoincrement=False),
     Column("request_id", Integer, primary_key=True, autoincrement=False),
     Column("since", Float, nullable=False),
+    Column("told", Boolean, nullable=False, server_default=true()),  # the person has it on a card, or knows of it
 )
 
 choices = Table(

@@ -4,7 +4,7 @@ A database that begins here has the columns already, since 0001 makes its tables
 """
 
 from alembic import op
-from sqlalchemy import Boolean, Column, Text, false, inspect
+from sqlalchemy import Boolean, Column, Text, false, inspect, true
 
 from bot.tables import metadata
 
@@ -13,6 +13,7 @@ down_revision = "0001"
 
 COLUMNS = (
     ("people", Column("zone", Text)),
+    ("waiting", Column("told", Boolean, nullable=False, server_default=true())),
     ("people", Column("workspace", Text)),
     ("invitations", Column("confirm", Boolean, nullable=False, server_default=false())),
     ("invitations", Column("profile", Text)),
