@@ -118,16 +118,15 @@ class Settings(Dialogue):
 
     def _main(self, turn: Turn, card: Card, kept: Kept | None = None) -> None:
         kept = kept or Kept(turn)
-        t = turn.t
         rows: list[tuple[Button, ...]] = [
-            (_to(f"🌐 {t('Language')}", "language"), _to(f"🕒 {t('Time zone')}", "zone")),
-            (_to(f"🌙 {t('Quiet hours')}", "quiet"), _to(f"🔐 {t('PIN for payments')}", "pin")),
-            (_switch(turn, kept, "batch", f"📦 {t('New cards together')}"),),
-            (_switch(turn, kept, "autosave", f"⚡ {t('Save at once')}"),),
+            (_to("🌐 " + turn.t("Language"), "language"), _to("🕒 " + turn.t("Time zone"), "zone")),
+            (_to("🌙 " + turn.t("Quiet hours"), "quiet"), _to("🔐 " + turn.t("PIN for payments"), "pin")),
+            (_switch(turn, kept, "batch", "📦 " + turn.t("New cards together")),),
+            (_switch(turn, kept, "autosave", "⚡ " + turn.t("Save at once")),),
         ]
         if turn.desk.house.sites:
-            rows.append((_to(f"🏗 {t('Site')}", "site"),))
-        rows.append((Button(t("Done"), "done"),))
+            rows.append((_to("🏗 " + turn.t("Site"), "site"),))
+        rows.append((Button(turn.t("Done"), "done"),))
         # The screens before are forgotten with what they held.
         card = replace(card, state={"screen": "main"})
         turn.show(card, View(_text(turn, kept), tuple(rows)))
