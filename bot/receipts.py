@@ -25,7 +25,7 @@ from io import BytesIO
 from typing import Literal
 
 from PIL import Image, ImageFilter, ImageOps
-from zxingcpp import Barcode, BarcodeFormat, BarcodeFormats, Binarizer, TextMode, read_barcodes
+from zxingcpp import Barcode, BarcodeFormat, BarcodeFormats, TextMode, read_barcodes
 
 Kind = Literal["ru_fiscal", "epc", "swiss", "rksv"]
 
@@ -36,7 +36,7 @@ MOST_PIXELS = 50_000_000
 ENOUGH = 4000
 """Pixels of the longer side at which codes are looked for; a code in a larger photo is large enough."""
 
-SMALL = 900
+SMALL = 2000
 """Below so many pixels a picture is looked at enlarged, too."""
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
@@ -92,8 +92,8 @@ def look(picture: bytes) -> tuple[Receipt, ...]:
         return ()
     if grey is None:
         return ()
-    for prepare, binarizer in _LOOKS:
-        found = _receipts(prepare(grey), binarizer)
+    for prepare in _LOOKS:
+        found = _receipts(prepare(grey))
         if found:
             return found
     return ()
@@ -122,24 +122,25 @@ def _as_it_is(grey: Image.Image) -> Image.Image:
     return grey
 
 
+def _enlarged(grey: Image.Image) -> Image.Image:
+    return grey.resize((grey.width * 2, grey.height * 2), Image.Resampling.BICUBIC) if max(grey.size) < SMALL else grey
+
+
+def _sharpened(grey: Image.Image) -> Image.Image:
+    """Against a hand that shook, or a code that was out of focus."""
+    return _enlarged(grey).filter(ImageFilter.UnsharpMask(3, 150))
+
+
 def _smoothed(grey: Image.Image) -> Image.Image:
-    """Enlarged where it is small, with the grain of a bad camera taken out."""
-    times = 3 if max(grey.size) < SMALL else 1
-    enlarged = grey.resize((grey.width * times, grey.height * times), Image.Resampling.BICUBIC) if times > 1 else grey
-    return ImageOps.autocontrast(enlarged.filter(ImageFilter.GaussianBlur(1.5)), cutoff=1)
+    """Against the grain of a camera in bad light."""
+    return _enlarged(grey).filter(ImageFilter.GaussianBlur(1.5))
 
 
-_LOOKS: tuple[tuple[Callable[[Image.Image], Image.Image], Binarizer], ...] = (
-    (_as_it_is, Binarizer.LocalAverage),
-    (_smoothed, Binarizer.LocalAverage),
-    (_smoothed, Binarizer.GlobalHistogram),
-)
+_LOOKS: tuple[Callable[[Image.Image], Image.Image], ...] = (_as_it_is, _sharpened, _smoothed)
 
 
-def _receipts(grey: Image.Image, binarizer: Binarizer) -> tuple[Receipt, ...]:
-    codes = read_barcodes(
-        grey, formats=BarcodeFormats(BarcodeFormat.QRCode), text_mode=TextMode.Plain, binarizer=binarizer
-    )
+def _receipts(grey: Image.Image) -> tuple[Receipt, ...]:
+    codes = read_barcodes(grey, formats=BarcodeFormats(BarcodeFormat.QRCode), text_mode=TextMode.Plain)
     codes.sort(key=lambda code: (code.position.top_left.y, code.position.top_left.x))
     found = [receipt for receipt in (understand(_text(code)) for code in codes) if receipt is not None]
     return tuple({receipt.fingerprint: receipt for receipt in found}.values())

@@ -55,11 +55,10 @@ def photo(*codes: Image.Image, size: tuple[int, int] = (1200, 1600), turned: flo
     return table
 
 
-def grainy(picture: Image.Image, strength: int = 40) -> Image.Image:
-    """As a cheap camera in bad light takes it."""
-    dice = random.Random(7)
-    grain = Image.frombytes("L", picture.size, dice.randbytes(picture.width * picture.height))
-    return Image.blend(picture, grain, strength / 100).filter(ImageFilter.GaussianBlur(0.8))
+def bad(picture: Image.Image, *, grain: int, blur: float) -> Image.Image:
+    """As a camera takes it in little light (`grain` per cent) or out of focus (`blur` pixels)."""
+    noise = Image.frombytes("L", picture.size, random.Random(7).randbytes(picture.width * picture.height))
+    return Image.blend(picture, noise, grain / 100).filter(ImageFilter.GaussianBlur(blur))
 
 
 def saved(picture: Image.Image, form: str = "JPEG", **options: object) -> bytes:
@@ -264,18 +263,24 @@ async def test_a_small_code_is_read(scale: int) -> None:
     assert await read(saved(photo(code(FISCAL, scale=scale), size=(600, 800)), quality=75)) == understand(FISCAL)
 
 
-@pytest.mark.parametrize("text", [FISCAL, RKSV], ids=["ru_fiscal", "rksv"])
-async def test_a_grainy_photo_is_read(text: str) -> None:
-    """Grain, blur and hard compression."""
-    assert await read(saved(grainy(photo(code(text, scale=5), turned=4)), quality=40)) == understand(text)
+@pytest.mark.parametrize(
+    ("scale", "grain", "blur"),
+    [(5, 40, 0.8), (4, 60, 0.8), (5, 0, 3.0), (2, 20, 0.8)],
+    ids=["dim", "dark", "blurred", "far"],
+)
+async def test_a_bad_photo_is_read(scale: int, grain: int, blur: float) -> None:
+    """Grain, a hand that shook, a small code, and hard compression."""
+    taken = bad(photo(code(FISCAL, scale=scale), turned=5), grain=grain, blur=blur)
+    assert await read(saved(taken, quality=50)) == understand(FISCAL)
 
 
 async def test_a_photo_that_lies_on_its_side_is_read() -> None:
-    """The camera notes how it was held instead of turning the picture."""
+    """The camera notes how it was held instead of turning the picture: the upper receipt is still the upper one."""
     exif = Image.Exif()
     exif[0x0112] = 6
-    lying = photo(code(FISCAL)).transpose(Image.Transpose.ROTATE_90)
-    assert await read(saved(lying, exif=exif)) == understand(FISCAL)
+    other = FISCAL.replace("i=12345", "i=777")
+    lying = photo(code(other, scale=4), code(FISCAL, scale=4)).transpose(Image.Transpose.ROTATE_90)
+    assert await read_all(saved(lying, exif=exif)) == (understand(other), understand(FISCAL))
 
 
 async def test_black_on_nothing_is_read() -> None:
@@ -329,6 +334,16 @@ async def test_a_picture_that_unpacks_to_gigabytes_is_not_unpacked(width: int, h
     """A few kilobytes may claim to be a square kilometre; it is refused by its first bytes."""
     assert width * height > MOST_PIXELS or not height
     assert await read(png(width, height, zlib.compress(b"\0" * 1_000_000))) is None
+
+
+async def test_a_picture_beyond_the_limit_is_none_though_it_has_a_code() -> None:
+    """The limit is what stops it, not what is in it."""
+    wall = Image.new("L", (8000, MOST_PIXELS // 8000), 255)
+    wall.paste(code(FISCAL, scale=40), (0, 0))
+    assert await read(saved(wall, "PNG")) == understand(FISCAL)
+    larger = Image.new("L", (8000, MOST_PIXELS // 8000 + 1), 255)
+    larger.paste(wall, (0, 0))
+    assert await read(saved(larger, "PNG")) is None
 
 
 async def test_too_many_bytes_are_not_looked_at() -> None:
