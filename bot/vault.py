@@ -7,8 +7,11 @@ add_key() ─► a new line on top ─► everything is sealed again, in one tra
 A running bot sees a changed file by itself: the file is looked at before each use.
 """
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -75,6 +78,18 @@ class Vault:
         except InvalidToken:
             return False
         return True
+
+    @contextmanager
+    def alone(self) -> Generator[None]:
+        """One rotation at a time: a second one could drop what the first has just sealed with."""
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise VaultError(f"{self._path} is being rotated by another command: wait for it") from None
+        finally:
+            os.close(folder)
 
     def add_key(self) -> None:
         """A new key on top; the older ones still open."""
