@@ -10,6 +10,7 @@ from bot import cards
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues.expenses import Expenses
+from bot.dialogues.my_requests import MyRequests
 from bot.dialogues.own_key import OwnKey
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
@@ -22,6 +23,7 @@ _expenses = Expenses()
 
 DIALOGUES: tuple[Dialogue, ...] = (
     Requests(),
+    MyRequests(),
     _expenses,
     Tasks(),
     Wiki(),
