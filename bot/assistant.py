@@ -22,6 +22,7 @@ from telegram.error import BadRequest, InvalidToken, NetworkError
 from telegram.request import HTTPXRequest
 
 from bot import cards, inbox, ops, people
+from bot.authors import Authors
 from bot.delivery import Delivery
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, COMMANDS, edited, route
@@ -100,7 +101,8 @@ class Assistant:
         self._places = asyncio.Semaphore(AT_ONCE)
         self.delivery = Delivery(bot, desk.db, desk.now)
         self.operations = Operations(desk, BY_NAME, self._locks)
-        self.watch = Watch(desk, self._locks, self._committed)
+        followers = (Authors(desk, self._locks, self._committed),)
+        self.watch = Watch(desk, self._locks, self._committed, followers)
         self.polls = Polls(desk, self.watch, timing.poll_seconds)
         desk.download = self._download
 
