@@ -26,6 +26,7 @@ from bot.authors import Authors
 from bot.delivery import Delivery
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, COMMANDS, edited, route
+from bot.escalation import Escalation
 from bot.incoming import Incoming, Left, Said, Tapped
 from bot.intents import AlreadyUnderWay
 from bot.menu import publish
@@ -101,7 +102,7 @@ class Assistant:
         self._places = asyncio.Semaphore(AT_ONCE)
         self.delivery = Delivery(bot, desk.db, desk.now)
         self.operations = Operations(desk, BY_NAME, self._locks)
-        followers = (Authors(desk, self._locks, self._committed),)
+        followers = (Authors(desk, self._locks, self._committed), Escalation(desk))
         self.watch = Watch(desk, self._locks, self._committed, followers)
         self.polls = Polls(desk, self.watch, timing.poll_seconds)
         desk.download = self._download

@@ -7,7 +7,7 @@ makes the first call alone; the others follow once it is known whose key it is.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import select
 
@@ -272,7 +272,9 @@ def _busy(turn: Turn, number: int) -> bool:
 
 
 def _answered(settled: Settled, number: int) -> Request | None:
-    """The request in the workspace's answer to the review."""
-    found = settled.data if isinstance(settled.data, list) else []
-    requests = [Request.model_validate(value) for value in found if isinstance(value, dict)]
+    """The request in the workspace's answer to the review, which is a list of requests (part 1, §4.3)."""
+    # JSON as it came over the wire: the records check it.
+    data: object = settled.data
+    found = cast("list[object]", data) if isinstance(data, list) else []
+    requests = [Request.model_validate(value) for value in found]
     return next((request for request in requests if request.id == number), None)

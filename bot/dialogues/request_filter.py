@@ -37,7 +37,8 @@ class Filter:
     @staticmethod
     def of(state: Mapping[str, Any]) -> "Filter":
         """The filter that a card's state holds."""
-        return Filter(**(state.get("filter") or {}))
+        kept: Mapping[str, Any] = state.get("filter") or {}
+        return Filter(kept.get("period"), kept.get("block"), kept.get("above"))
 
     def admits(self, request: Request) -> bool:
         """Whether a request is one of these."""
