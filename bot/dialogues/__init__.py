@@ -16,6 +16,7 @@ from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
 from bot.dialogues.start import Start
 from bot.dialogues.tasks import Tasks
+from bot.dialogues.why import Why
 from bot.dialogues.wiki import Wiki
 from bot.incoming import Edited, Said
 
@@ -28,6 +29,7 @@ DIALOGUES: tuple[Dialogue, ...] = (
     Tasks(),
     Wiki(),
     Settings(),
+    Why(),
     OwnKey(),
     Start(),
 )
