@@ -20,6 +20,7 @@ from bot.cards import Card, View
 from bot.directory import Directory
 from bot.incoming import Incoming, Sender, Tapped
 from bot.intents import Intent, KeyKind
+from bot.mirror import Mirror
 from bot.people import Person
 from bot.texts import Texts
 from bot.vault import Vault
@@ -63,6 +64,7 @@ class Desk:
         self.vault = vault
         self.house = house
         self.directory = Directory(service, self.now)
+        self.mirror = Mirror(service, self.now, house.zone)
         self.download: Callable[[str], Awaitable[bytes]] = _no_download
 
     def now(self) -> float:
