@@ -129,7 +129,6 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
         sites=settings.sites,
         escalate_days=settings.escalate_days,
         embedded=owns_workspace(settings),
-        embedded=owns_workspace(settings),
     )
     return Desk(database, service, Vault(settings.data / "bot.key"), house)
 
