@@ -17,7 +17,6 @@ from bot import audit, cards, outbox, people
 from bot.audit import Entry
 from bot.cards import Button, Card, View
 from bot.desk import Change, Desk, Refusal
-from bot.dialogues.request_view import waits_for_viewer
 from bot.directory import is_active
 from bot.incoming import Sender
 from bot.people import Invitation, Person
@@ -244,6 +243,9 @@ async def waits_with(desk: Desk, invitation: Invitation | None) -> set[int]:
 
 async def waits_already(desk: Desk, api: AsyncWorkspace) -> set[int]:
     """What waits for the key's person now: it is found by /requests, and not pushed as new."""
+    # The dialogues use this module; at the top their list would need it before it is there.
+    from bot.dialogues.request_view import waits_for_viewer
+
     found = await requests_of(api, desk.house.clock().astimezone(desk.house.zone))
     return {request.id for request in found if request.id is not None and waits_for_viewer(request)}
 

@@ -67,6 +67,11 @@ class Leavers:
         unlink(connection, self._desk, person, words, note="the profile says that they have left")
 
 
+def by_ops(desk: Desk, person: Person) -> str:
+    """What a person is told whom ops unlink."""
+    return desk.texts_of(person).t("Your administrator has unlinked this chat; your key was forgotten.")
+
+
 def unlink(
     connection: Connection, desk: Desk, person: Person, words: str, *, note: str, by: Person | None = None
 ) -> None:

@@ -89,9 +89,10 @@ class OwnKey(Dialogue):
         await delete_at_once(turn, said.message_id)
         # The update that brought the key is emptied with this turn; this clears the database's log of it, too.
         turn.change(lambda _: _scrub(turn.desk.db))
+        waits = set[int]()
         try:
             why = await self._wrong(turn, said, text)
-            waits = await self._waits(turn, text) if why is None else set[int]()
+            waits = await self._waits(turn, text) if why is None else waits
         except (CallNotSent, CallUnknown):
             why = "silent"
         except (KeyRejected, PermissionDenied):

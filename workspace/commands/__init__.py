@@ -1,6 +1,6 @@
 """The commands, in one visible list."""
 
-from workspace.commands import api, automations, company, demo, doctor, people, processes
+from workspace.commands import api, automations, company, demo, doctor, invitations, people, processes
 
 COMMANDS = (
     demo.add,
@@ -9,7 +9,10 @@ COMMANDS = (
     company.add_key,
     api.add_call,
     api.add_openapi,
-    people.add_invite,
+    invitations.add_invite,
+    people.add_people,
+    people.add_unlink,
+    people.add_forget,
     processes.add_bot,
     processes.add_run,
     processes.add_up,
