@@ -147,15 +147,15 @@ class Mirror:
         seen: dict[str, str] = {}
         for kind in KINDS:
             for transaction in await self._service.finance.transaction.list(type=kind):
-                entry = _entry(kind, transaction, self._zone, seen)
+                entry = compact(kind, transaction, self._zone, seen)
                 if entry is not None:
                     entries.append(entry)
         entries.sort(key=lambda entry: (entry.day, entry.id))
         return Ledger(as_of, tuple(entries))
 
 
-def _entry(kind: TransactionType, record: Transaction, zone: tzinfo, seen: dict[str, str]) -> Entry | None:
-    """The compact form; None for what is deleted or says too little. `seen` keeps equal texts once in memory."""
+def compact(kind: TransactionType, record: Transaction, zone: tzinfo, seen: dict[str, str]) -> Entry | None:
+    """A transaction as it is kept; None for what is deleted or says too little. `seen` keeps equal texts once in memory."""
     moment = record.report_date or record.creation_date
     if record.id is None or record.delete_date is not None or moment is None:
         return None

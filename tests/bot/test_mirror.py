@@ -18,6 +18,7 @@ from bot.mirror import (
     Mirror,
     balances,
     by_category,
+    compact,
     days_of,
     family,
     first_day,
@@ -29,7 +30,7 @@ from bot.mirror import (
 from tests.bot.house import OpenHouse
 from tests.bot.lossy import Lossy
 from workspace_api import WorkspaceError
-from workspace_api.contract.finance import Cashbox, TransactionCategory
+from workspace_api.contract.finance import Cashbox, Transaction, TransactionCategory
 from workspace_api.contract.wire import TransactionType
 
 LIST = "/finance/api/transaction/list"
@@ -172,6 +173,8 @@ def test_a_view_holds_only_what_touches_ones_cashboxes() -> None:
     assert [each.id for each in seen.entries] == [1, 3]
     assert seen.entries[1] == entry(3, "move", 200, source=1)
     assert seen.within(()).entries == ()
+    came = entry(4, "move", 200, source=9, target=1, received=180)
+    assert ledger(came).within({1}).entries == (Entry(4, "move", DAY, None, 0, 1, 180, 101, "anna", ""),)
 
 
 @given(
@@ -197,6 +200,16 @@ def test_a_view_keeps_ones_own_balances_and_nothing_else(
 
 
 # Reading
+
+
+def test_what_is_kept_of_a_transaction() -> None:
+    """The booking date, else that of its making; nothing of a deleted one, which some workspaces still list."""
+    made, booked = datetime(2026, 11, 9, tzinfo=UTC), datetime(2026, 11, 10, tzinfo=UTC)
+    record = Transaction(id=1, sum=100, cashbox_id=1, category_id=101, user_id="anna", creation_date=made)
+    assert compact("out", record, UTC, {}) == entry(1, day=made.date())
+    assert compact("out", record.model_copy(update={"report_date": booked}), UTC, {}) == entry(1)
+    assert compact("out", record.model_copy(update={"delete_date": booked}), UTC, {}) is None
+    assert compact("out", record.model_copy(update={"creation_date": None}), UTC, {}) is None
 
 
 @contextmanager
