@@ -155,7 +155,7 @@ class Mirror:
 
 
 def compact(kind: TransactionType, record: Transaction, zone: tzinfo, seen: dict[str, str]) -> Entry | None:
-    """A transaction as it is kept; None for what is deleted or says too little. `seen` keeps equal texts once in memory."""
+    """A transaction as it is kept; None for what is deleted or says too little. `seen` keeps equal texts once."""
     moment = record.report_date or record.creation_date
     if record.id is None or record.delete_date is not None or moment is None:
         return None
