@@ -19,6 +19,8 @@ Standing = Literal["done", "next", "later", "rejected", "spared"]
 
 APPROVALS = ("accept", "accept_final")
 
+REVIEWS = (*APPROVALS, "reject", "progress")
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -104,7 +106,6 @@ def steps(request: Request, parents: Mapping[int, int | None]) -> list[Step]:
     return found
 
 
-def approvers(request: Request) -> list[str]:
-    """Who has approved it in this round, as user ids."""
-    entries = this_round(request)
-    return list(dict.fromkeys(entry.author_id for entry in entries if entry.type in APPROVALS and entry.author_id))
+def reviewers(request: Request) -> list[str]:
+    """Who has decided something about it in this round, as user ids: approved, rejected or returned it."""
+    return list(dict.fromkeys(e.author_id for e in this_round(request) if e.type in REVIEWS and e.author_id))

@@ -1,6 +1,6 @@
 """Comments on requests: a reply to a card, kept here, since the workspace has no operation for them.
 
-reply to a card ─► take(): kept ─► told to the author, to those who approved and to those who come next (not the writer)
+reply to a card ─► take(): kept ─► told to the author, to those who decided and who come next (not the writer)
 card ─► lines(): the last three
 """
 
@@ -71,10 +71,10 @@ async def take(turn: Turn, request: Request, said: Said) -> bool:
 
 
 async def concerned(desk: Desk, request: Request, *, but: str) -> list[Person]:
-    """The author, who approved in this round, and who comes next; the linked ones, each once, without `but`."""
+    """The author, who decided in this round, and who comes next; the linked ones, each once, without `but`."""
     parents = {number: block.parent_id for number, block in (await desk.directory.blocks()).items()}
     following = chain.next_block(request, parents)
-    users = [request.author_id or "", *chain.approvers(request)]
+    users = [request.author_id or "", *chain.reviewers(request)]
     users += [] if following is None else await desk.directory.holders(following)
     with desk.db.read() as connection:
         found = [people.find_user(connection, user) for user in dict.fromkeys(users) if user and user != but]

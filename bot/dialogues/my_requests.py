@@ -97,7 +97,8 @@ class MyRequests(Dialogue):
             await self.show(turn, card, request)
         elif action == "nudge":
             await nudge(turn, request)
-            await self.show(turn, card, request)
+            if standing(request) != card.state.get("standing"):
+                await self.show(turn, card, request)
         elif action == "copy_where":
             await self._copies.where(turn, asking(card, request), request)
         elif action == "remove" and request.can_remove:

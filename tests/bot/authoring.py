@@ -1,5 +1,6 @@
 """What the tests of the authors' dialogues share: the bot's last message, and a request written to its review."""
 
+from bot import followed
 from bot.sandbox import ChatMessage, PersonChat
 from tests.bot.house import OpenHouse
 from workspace_api.contract.finplan import Request
@@ -53,3 +54,16 @@ async def newest(house: OpenHouse) -> Request:
 async def request(house: OpenHouse, number: int) -> Request:
     """The request as the owner sees it."""
     return next(found for found in await house.requests() if found.id == number)
+
+
+async def watched(house: OpenHouse) -> PersonChat:
+    """Boris, linked, with his requests known as they are."""
+    boris = await house.linked("boris")
+
+    def known(_: PersonChat) -> bool:
+        with house.desk.db.read() as connection:
+            return {1, 9} <= followed.known(connection).keys()
+
+    if not known(boris):
+        await house.assistant.watch.poll()
+    return boris

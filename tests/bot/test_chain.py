@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.chain import approvers, next_block, ordered, returned, steps, this_round
+from bot.chain import reviewers, next_block, ordered, returned, steps, this_round
 from workspace_api.contract.finplan import Request, RequestHistory
 
 PARENTS = {1: None, 2: 1, 4: 1, 10: 2, 100: 10, 30: 4, 300: 30}
@@ -59,7 +59,7 @@ def test_a_new_round_begins_with_the_save_after_a_return() -> None:
     """What was approved before the return counts no more, and the wait begins with the save."""
     history = [event("create", 0), event("accept", 1, 10, "anna"), event("progress", 2, 2, "helen"), event("save", 9)]
     found = request(history, [10, 2, 1, 4])
-    assert approvers(found) == []
+    assert reviewers(found) == []
     assert steps(found, PARENTS)[0].since == MORNING + timedelta(hours=9)
 
 
@@ -73,7 +73,7 @@ def test_a_changed_sum_begins_a_round() -> None:
 def test_a_save_of_words_keeps_the_round() -> None:
     """The approval stands, and the next one waits since it."""
     found = request([event("create", 0), event("accept", 1, 10, "anna"), event("save", 5)], [2, 1, 4])
-    assert approvers(found) == ["anna"]
+    assert reviewers(found) == ["anna"]
     assert steps(found, PARENTS)[1].since == MORNING + timedelta(hours=1)
 
 
