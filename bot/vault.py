@@ -32,14 +32,14 @@ class Vault:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(Fernet.generate_key() + b"\n")
         self._keys: list[Fernet] = []
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: tuple[int, ...] | None = None
         self._look()
 
     def _look(self) -> None:
         """Reads the file where it has changed since it was read."""
         try:
             status = self._path.stat()
-            seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+            seen = (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode)
             if seen == self._seen:
                 return
             if status.st_mode & 0o077:
