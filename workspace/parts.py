@@ -17,7 +17,7 @@ from workspace_api import AsyncWorkspace
 if TYPE_CHECKING:
     from automations.control import Loaded, Runner
     from bot.assistant import Assistant
-    from bot.desk import Desk
+    from bot.desk import Desk, House
     from storage import Database
 
 KEY_FILE = "service.key"
@@ -110,12 +110,11 @@ def open_bot_database(settings: Settings) -> "Database":
     return database
 
 
-def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace) -> "Desk":
-    """The desk at which the bot's dialogues work."""
-    from bot.desk import Desk, House
-    from bot.vault import Vault
+def house_of(settings: Settings) -> "House":
+    """What the settings tell the bot."""
+    from bot.desk import House
 
-    house = House(
+    return House(
         settings.zone,
         settings.language,
         settings.money_scale,
@@ -130,7 +129,14 @@ def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace)
         escalate_days=settings.escalate_days,
         embedded=owns_workspace(settings),
     )
-    return Desk(database, service, Vault(settings.data / "bot.key"), house)
+
+
+def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace) -> "Desk":
+    """The desk at which the bot's dialogues work."""
+    from bot.desk import Desk
+    from bot.vault import Vault
+
+    return Desk(database, service, Vault(settings.data / "bot.key"), house_of(settings))
 
 
 def telegram_token(settings: Settings) -> str:
