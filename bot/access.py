@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 from bot import preferences
 from bot.desk import Refusal, Turn
 from bot.directory import is_active
+from bot.sums import decimal
 
 MOST_WRONG = 5
 """Wrong PINs after which no payment is made until ops reset it."""
@@ -49,8 +50,6 @@ def steps(turn: Turn, amount: int, *, paying: bool = False) -> tuple[Step, ...]:
 
 def is_amount(text: str, amount: int, scale: int) -> bool:
     """Whether the typed text is this very sum, however it is grouped: `12 400`, `12,400`, `12400.00`."""
-    from bot.dialogues.expense_text import decimal
-
     digits = "".join(character for character in text if character.isdigit() or character in ".,'’ \u00a0\u202f")
     try:
         typed = decimal(digits.strip(" .,"))

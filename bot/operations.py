@@ -57,6 +57,10 @@ class Operations:
         """There may be something to do."""
         self._wake.set()
 
+    def under_way(self) -> list[asyncio.Task[None]]:
+        """What is being made or read back at this moment."""
+        return list(self._running.values())
+
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`: makes what is due. Starts with what the last process left under way."""
         await self._desk.db.write(lambda connection: intents.interrupted(connection, self._desk.now()))

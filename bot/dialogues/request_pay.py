@@ -17,10 +17,11 @@ from sqlalchemy import Connection
 from bot import access, audit, intents, people
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Refusal, Turn
-from bot.dialogues.expense_text import NotRepresentable, parse, to_wire
 from bot.incoming import Said
 from bot.intents import Intent, Settled, Verdict
+from bot.money_text import parse
 from bot.periods import request_by_id
+from bot.sums import NotRepresentable, to_wire
 from bot.texts import sentence
 from workspace_api import calls
 from workspace_api.contract.finplan import Request, RequestHistory
@@ -127,7 +128,7 @@ class Pay:
 
     async def _sum(self, turn: Turn, card: Card, request: Request, text: str) -> None:
         """A part of what is left."""
-        entry = parse(text, turn.today.date(), [request.currency_code or ""])
+        entry = parse(text, turn.today.date(), await turn.desk.directory.currencies())
         words = ""
         amount = 0
         if entry is None:
@@ -260,14 +261,9 @@ class Pay:
             return Verdict(False)
         if moved != intent.before["amount"]:
             return Verdict(None, decide="conflict")
-        news = _payments(request, intent)
-        person = turn.known()
-        if [entry.author_id for entry in news] == [person.user_id]:
+        if [entry.author_id for entry in _payments(request, intent)] == [intent.user_id]:
             return Verdict(True, True)
-        if not news or person.key_proved:
-            return Verdict(None, decide="elsewhere")
-        # One payment of this sum under another name, by a key nobody has vouched for: `_confirmed` looks whose it was.
-        return Verdict(True, True) if len(news) == 1 else Verdict(None, decide="elsewhere")
+        return Verdict(None, decide="elsewhere")
 
     async def _judging(self, turn: Turn, card: Card, request: Request, intent: Intent, verdict: str = "") -> None:
         """A payment that is held: what is known, and two ways to go on."""

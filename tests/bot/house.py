@@ -7,7 +7,7 @@ async with open_house(tmp_path) as house:
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -124,6 +124,7 @@ async def open_house(
     language: str = "en",
     scale: int = 0,
     database_url: str | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     **more: Any,
 ) -> AsyncGenerator[OpenHouse]:
     """Everything started on free ports, and stopped at the end. `more`: further members of House, such as `limit`.
@@ -150,7 +151,9 @@ async def open_house(
         try:
             async with (
                 open_lossy(url) as lossy,
-                _assistant(folder, lossy, key, poll_seconds, language, scale, server, database_url, more) as house,
+                _assistant(
+                    folder, lossy, key, poll_seconds, language, scale, server, database_url, clock, more
+                ) as house,
             ):
                 yield house
         finally:
@@ -169,6 +172,7 @@ async def _assistant(
     scale: int,
     server: Database,
     database_url: str | None,
+    clock: Callable[[], datetime],
     more: dict[str, Any],
 ) -> AsyncGenerator[OpenHouse]:
     specs: Sequence[PersonSpec] = [
@@ -181,7 +185,7 @@ async def _assistant(
         with open_database(database_url or f"sqlite:///{folder}/bot.db") as db:
             migrate(db, "bot:migrations", version_table="bot_version")
             settings: dict[str, Any] = {"folder": folder, "workspace_url": lossy.url, **more}
-            house = House(UTC, language, scale, lambda: datetime.now(UTC), **settings)
+            house = House(UTC, language, scale, clock, **settings)
             desk = Desk(db, service, Vault(folder / "bot.key"), house)
             bot = Bot(TOKEN, base_url=f"{telegram.url}/bot", base_file_url=f"{telegram.url}/file/bot")
             assistant = Assistant(bot, desk, Timing(poll_seconds))

@@ -9,19 +9,36 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
+PAGE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 26\r\n\r\n<html>Bad gateway</html>\r\n"
+
 
 class Lossy:
-    """`lose(path, times)` loses the next answers of that path; `seen` counts the requests by path."""
+    """`lose(path, times)` loses the next answers of that path, `swallow` its next requests; `seen` counts by path."""
 
     def __init__(self, upstream: str) -> None:
         parts = urlsplit(upstream)
         self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 80
         self._losing: Counter[str] = Counter()
+        self._swallowing: Counter[str] = Counter()
+        self._garbling: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.url = ""
 
     def lose(self, path: str, times: int = 1) -> None:
         self._losing[path] += times
+
+    def swallow(self, path: str, times: int = 1) -> None:
+        """The next requests of that path are read and never reach the workspace."""
+        self._swallowing[path] += times
+
+    def garble(self, path: str, times: int = 1) -> None:
+        """The next answers of that path come as a proxy's page; the workspace has done what it was asked."""
+        self._garbling[path] += times
+
+    def heals(self) -> None:
+        """Nothing is lost any more."""
+        for ordered in (self._losing, self._swallowing, self._garbling):
+            ordered.clear()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request after the other."""
@@ -31,10 +48,16 @@ class Lossy:
                 path = head.split(b" ", 2)[1].decode()
                 body = await reader.readexactly(_length(head))
                 self.seen[path] += 1
+                if self._swallowing[path] > 0:
+                    self._swallowing[path] -= 1
+                    break
                 answer = await self._forward(head, body)
                 if self._losing[path] > 0:
                     self._losing[path] -= 1
                     break
+                if self._garbling[path] > 0:
+                    self._garbling[path] -= 1
+                    answer = PAGE
                 writer.write(answer)
                 await writer.drain()
         writer.close()
