@@ -15,13 +15,13 @@ import json
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, func, not_, or_, select
+from sqlalchemy import Column, ColumnElement, Connection, Delete, Table, and_, delete, func, not_, or_, select, tuple_
 
 from bot.audit import MONEY
 from bot.tables import audit, cards, handles, inbox, intents, invitations, outbox, pending_links, receipts, sources
@@ -101,24 +101,24 @@ def _card_rules(before: float) -> Iterable[Rule]:
 
 
 async def _remove(db: Database, table: Table, keys: tuple[Column[Any], ...], gone: ColumnElement[bool]) -> int:
-    """Removes the rows, a batch a transaction."""
+    """Removes the rows, a batch a transaction; they are looked for by a reader, which holds nobody up."""
 
-    def batch(connection: Connection) -> int:
-        found = connection.execute(select(*keys).where(gone).limit(BATCH)).all()
-        for row in found:
-            connection.execute(delete(table).where(*(key == value for key, value in zip(keys, row, strict=True))))
-        return len(found)
+    def look() -> list[tuple[Any, ...]]:
+        with db.read() as connection:
+            return [tuple(row) for row in connection.execute(select(*keys).where(gone).limit(BATCH))]
 
-    return await _batches(db, batch)
-
-
-async def _batches(db: Database, batch: Callable[[Connection], int]) -> int:
     total = 0
-    while found := await db.write(batch):
-        total += found
-        if found < BATCH:
+    while found := await asyncio.to_thread(look):
+        # Looked at again in the write: what has come alive since stays.
+        batch = delete(table).where(tuple_(*keys).in_(found), gone)
+        total += await db.write(partial(_removed, batch=batch))
+        if len(found) < BATCH:
             break
     return total
+
+
+def _removed(connection: Connection, batch: Delete) -> int:
+    return connection.execute(batch).rowcount
 
 
 async def _receipts(db: Database, folder: Path, before: float) -> int:
@@ -137,8 +137,7 @@ def _old_receipts(connection: Connection, before: float) -> list[str | None]:
     """Removes a batch; returns the pictures that no row names any more."""
     old = select(receipts.c.id, receipts.c.path).where(receipts.c.created_at < before).limit(BATCH)
     found = connection.execute(old).all()
-    for row in found:
-        connection.execute(delete(receipts).where(receipts.c.id == row.id))
+    connection.execute(delete(receipts).where(receipts.c.id.in_([row.id for row in found])))
     still = select(receipts.c.path).where(receipts.c.path.in_([row.path for row in found]))
     named = {row.path for row in connection.execute(still)}
     return [None if row.path in named else row.path for row in found]

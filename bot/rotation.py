@@ -35,8 +35,8 @@ def rotate(db: Database, vault: Vault) -> Rotated:
     """Rotates. Raises RotationError where something was sealed with an old key meanwhile."""
 
     def seal(connection: Connection) -> tuple[int, int]:
-        # Nothing can be sealed with an old key after this commit: who seals does so within a write, after this one.
-        _hold(connection)
+        # Nothing is sealed with an old key after this commit: who seals does so within a write, and holds as well.
+        hold(connection, alone=True)
         vault.add_key()
         return _seal_again(connection, vault)
 
@@ -49,11 +49,15 @@ def rotate(db: Database, vault: Vault) -> Rotated:
         return Rotated(sealed, lost, vault.drop_old_keys())
 
 
-def _hold(connection: Connection) -> None:
-    """SQLite lets one write at a time anyway."""
+def hold(connection: Connection, *, alone: bool = False) -> None:
+    """Called in a write before something is sealed: a rotation under way is waited for, and waits for this write.
+
+    SQLite lets one write at a time anyway.
+    """
     if connection.dialect.name == "postgresql":
         names = ", ".join(table.name for table in SEALED)
-        connection.execute(text(f"LOCK TABLE {names} IN SHARE ROW EXCLUSIVE MODE"))
+        mode = "SHARE ROW EXCLUSIVE" if alone else "ROW EXCLUSIVE"
+        connection.execute(text(f"LOCK TABLE {names} IN {mode} MODE"))
 
 
 def _seal_again(connection: Connection, vault: Vault) -> tuple[int, int]:

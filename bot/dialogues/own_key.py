@@ -25,6 +25,7 @@ from bot.dialogue import Command, Dialogue
 from bot.directory import is_active
 from bot.incoming import Said
 from bot.people import Person
+from bot.rotation import hold
 from bot.texts import sentence
 from bot.vault import Vault, VaultError
 from storage import Database
@@ -148,6 +149,7 @@ class OwnKey(Dialogue):
         turn.show(_anew(turn, card), View(turn.texts.render("key_kept.html", name=person.name)))
 
         def change(connection: Connection) -> None:
+            hold(connection)
             sealed = desk.vault.seal(key)
             people.mark(connection, person.telegram_id, sealed_key=sealed, key_proved=False)
             people.note_known(connection, person.telegram_id, waits, now)

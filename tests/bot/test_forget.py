@@ -1,27 +1,18 @@
 """What is kept of a person is listed, and erased: theirs alone, all of it, but for the evidence."""
 
 import json
-from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import pytest
 from sqlalchemy import BigInteger, Boolean, Column, Connection, Float, Insert, Integer, Table, insert, select
 
 from bot import forget, tables
-from storage import Database, migrate, open_database
+from storage import Database
+from tests.bot.bot_db import db as db  # noqa: PLC0414 - a fixture, found by its name
 
 ANNA, BORIS, OLD = 1001, 1003, 1009
 
 PERSONAL = {"user_id", "telegram_id", "chat_id", "queue", "deputy_id"}
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/bot.db") as opened:
-        migrate(opened, "bot:migrations", version_table="bot_version")
-        yield opened
 
 
 def value_of(column: Column[Any], user_id: str, account: int, number: int) -> Any:

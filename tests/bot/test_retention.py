@@ -5,7 +5,6 @@ import json
 import logging
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,10 @@ from bot.retention import BATCH, DAY, Keep, sweep
 from bot.tables import audit as audit_lines
 from bot.tables import cards, handles, intents, invitations, outbox, pending_links, receipts, sources
 from bot.tables import inbox as inbox_rows
-from storage import Database, migrate, open_database
+from storage import Database
+from tests.bot.bot_db import db as db  # noqa: PLC0414 - a fixture, found by its name
 
 NOW = 2_000_000_000.0
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/bot.db") as opened:
-        migrate(opened, "bot:migrations", version_table="bot_version")
-        yield opened
 
 
 def ago(days: float) -> float:

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -10,16 +9,10 @@ import pytest
 from sqlalchemy import Connection
 
 from bot import people
-from bot.rotation import RotationError, rotate
+from bot.rotation import RotationError, hold, rotate
 from bot.vault import Vault, VaultError
-from storage import Database, migrate, open_database
-
-
-@pytest.fixture
-def db(tmp_path: Path) -> Iterator[Database]:
-    with open_database(f"sqlite:///{tmp_path}/bot.db") as opened:
-        migrate(opened, "bot:migrations", version_table="bot_version")
-        yield opened
+from storage import Database, open_database
+from tests.bot.bot_db import db as db  # noqa: PLC0414 - a fixture, found by its name
 
 
 def test_a_vault_follows_its_file(tmp_path: Path) -> None:
@@ -72,6 +65,7 @@ def test_one_rotation_at_a_time(tmp_path: Path) -> None:
 
 
 def _invited(connection: Connection, vault: Vault, user_id: str) -> str:
+    hold(connection)
     return people.invite(connection, user_id, vault.seal(f"key of {user_id}"), time.time())
 
 
@@ -82,7 +76,7 @@ def test_keys_that_are_given_during_a_rotation_open_after_it(db: Database, tmp_p
     names = [f"user{number}" for number in range(60)]
 
     def invites() -> None:
-        with open_database(f"sqlite:///{tmp_path}/bot.db") as other:
+        with open_database(db.engine.url.render_as_string(hide_password=False)) as other:
             mine = Vault(path)
             for name in names:
                 other.write_now(partial(_invited, vault=mine, user_id=name))

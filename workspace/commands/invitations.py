@@ -80,12 +80,14 @@ def invite_one(chosen: Settings, user_id: str, api_key: str | None, days: int | 
         )
     with parts.open_bot_database(chosen) as database:
         from bot import people
+        from bot.rotation import hold
         from bot.vault import Vault
 
         vault = Vault(chosen.data / "bot.key")
         lifetime = people.HOUR if days is None else days * people.DAY
 
         def make(connection: "Connection") -> str:
+            hold(connection)
             sealed = None if key is None else vault.seal(key)
             now = parts.now().timestamp()
             confirm = days is not None
@@ -220,6 +222,7 @@ def _make_links(
     """A link for each, all committed at once."""
     from bot import people
     from bot.invitation_page import Invited
+    from bot.rotation import hold
     from bot.vault import Vault
 
     vault = Vault(chosen.data / "bot.key")
@@ -228,6 +231,7 @@ def _make_links(
     expires = datetime.fromtimestamp(now + days * people.DAY, chosen.zone)
 
     def make(connection: "Connection") -> list[str]:
+        hold(connection)
         return [
             people.invite(
                 connection,
