@@ -14,11 +14,13 @@ from bisect import bisect_right
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from workspace_api import AsyncWorkspace
+from workspace_api import AsyncWorkspace, CallNotSent, WorkspaceError
 from workspace_api.client.httpx_transport import AiohttpTransport
 from workspace_api.client.transport import Answer, AsyncTransport, Message, NothingSent
 
 MINUTE = 60.0
+
+USED_UP = "calls a minute that this workspace may be asked are used up"
 
 SLACK = 0.25
 """Seconds by which a place is given back late: a call leaves a little after its moment, the next one maybe not."""
@@ -129,10 +131,12 @@ class Budgeted:
             await self._sleep(wait)
 
     def _used_up(self) -> NothingSent:
-        return NothingSent(
-            f"The {self._budget.most} calls a minute that this workspace may be asked are used up; try again soon",
-            final=True,
-        )
+        return NothingSent(f"The {self._budget.most} {USED_UP}; try again soon", final=True)
+
+
+def is_used_up(error: WorkspaceError) -> bool:
+    """Whether a call failed by the budget, and not by the workspace."""
+    return isinstance(error, CallNotSent) and USED_UP in str(error)
 
 
 def open_clients(url: str, api_key: str, budget: Budget, **options: Any) -> tuple[AsyncWorkspace, AsyncWorkspace]:
