@@ -1,6 +1,6 @@
 """The commands, in one visible list."""
 
-from workspace.commands import api, automations, company, demo, doctor, invitations, people, processes
+from workspace.commands import api, audit, automations, company, demo, doctor, invitations, money, people, processes
 
 COMMANDS = (
     demo.add,
@@ -13,6 +13,10 @@ COMMANDS = (
     people.add_people,
     people.add_unlink,
     people.add_forget,
+    money.add_limit,
+    money.add_pin,
+    money.add_close,
+    audit.add,
     processes.add_bot,
     processes.add_run,
     processes.add_up,
