@@ -7,7 +7,6 @@ A call whose outcome is not known yet is kept until it is.
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, not_, or_, select, update
@@ -117,7 +116,7 @@ def evidence(connection: Connection, user_id: str) -> dict[str, int]:
     return {name: count for name, count in found.items() if count}
 
 
-def erase(connection: Connection, user_id: str) -> tuple[dict[str, int], list[Path]]:
+def erase(connection: Connection, user_id: str) -> tuple[dict[str, int], list[str]]:
     """Erases all that `kept` lists; returns the counts, and the files to remove once that is committed."""
     accounts = telegram_ids(connection, user_id)
     files = _files(connection, user_id, accounts)
@@ -130,11 +129,11 @@ def erase(connection: Connection, user_id: str) -> tuple[dict[str, int], list[Pa
     return {name: count for name, count in erased.items() if count}, files
 
 
-def _files(connection: Connection, user_id: str, accounts: set[int]) -> list[Path]:
-    """Files that were to be sent to these chats, and pictures that became no entry (below the data folder)."""
+def _files(connection: Connection, user_id: str, accounts: set[int]) -> list[str]:
+    """Files that were to be sent to these chats, and pictures that became no entry."""
     rows = connection.execute(select(tables.outbox.c.payload).where(tables.outbox.c.chat_id.in_(sorted(accounts))))
     named = [json.loads(row.payload).get("file") for row in rows]
     mine = and_(tables.receipts.c.user_id == user_id, tables.receipts.c.path.is_not(None))
     pictures = set(connection.execute(select(tables.receipts.c.path).where(mine, _no_entry())).scalars())
     evidence = select(tables.receipts.c.path).where(tables.receipts.c.path.in_(pictures), not_(_no_entry()))
-    return [Path(name) for name in [*named, *(pictures - set(connection.execute(evidence).scalars()))] if name]
+    return [name for name in [*named, *(pictures - set(connection.execute(evidence).scalars()))] if name]

@@ -5,6 +5,7 @@
 | updates that were handled or set aside, messages that were sent or dropped | 30 days (WORKSPACE_KEEP_INBOX_DAYS) |
 | invitations that were used or have expired, links that nobody confirmed | the same |
 | cards, with their buttons and sources | 180 days after they were last touched; never while a call is under way |
+| pictures of receipts that became no entry | 180 days |
 | the audit, and settled intents | 400 days (WORKSPACE_KEEP_AUDIT_DAYS) |
 | evidence of money: its audit, its intents, receipts with their pictures | 1,826 days (WORKSPACE_KEEP_MONEY_DAYS) |
 | files that went out | until they were sent |
@@ -57,7 +58,8 @@ async def sweep(db: Database, folder: Path, keep: Keep, now: float) -> Counter[s
     removed: Counter[str] = Counter()
     for name, table, keys, gone in _rules(keep, now):
         removed[name] += await _remove(db, table, keys, gone)
-    removed["receipts"] += await _receipts(db, folder, now - keep.money_days * DAY)
+    unused = and_(receipts.c.transaction_id.is_(None), receipts.c.created_at < now - CARDS_DAYS * DAY)
+    removed["receipts"] += await _receipts(db, folder, or_(receipts.c.created_at < now - keep.money_days * DAY, unused))
     removed["files"] += await _outgoing(db, folder / OUTGOING, now)
     await asyncio.wrap_future(db.scrub())
     found = +removed
@@ -121,11 +123,11 @@ def _removed(connection: Connection, batch: Delete) -> int:
     return connection.execute(batch).rowcount
 
 
-async def _receipts(db: Database, folder: Path, before: float) -> int:
+async def _receipts(db: Database, folder: Path, old: ColumnElement[bool]) -> int:
     """Evidence that has served its time: the row, then its picture, unless another row has the same."""
     total = 0
     while True:
-        gone = await db.write(partial(_old_receipts, before=before))
+        gone = await db.write(partial(_old_receipts, old=old))
         total += len(gone)
         for path in filter(None, gone):
             await asyncio.to_thread(_unlink, folder, path)
@@ -133,10 +135,9 @@ async def _receipts(db: Database, folder: Path, before: float) -> int:
             return total
 
 
-def _old_receipts(connection: Connection, before: float) -> list[str | None]:
+def _old_receipts(connection: Connection, old: ColumnElement[bool]) -> list[str | None]:
     """Removes a batch; returns the pictures that no row names any more."""
-    old = select(receipts.c.id, receipts.c.path).where(receipts.c.created_at < before).limit(BATCH)
-    found = connection.execute(old).all()
+    found = connection.execute(select(receipts.c.id, receipts.c.path).where(old).limit(BATCH)).all()
     connection.execute(delete(receipts).where(receipts.c.id.in_([row.id for row in found])))
     still = select(receipts.c.path).where(receipts.c.path.in_([row.path for row in found]))
     named = {row.path for row in connection.execute(still)}
@@ -144,12 +145,20 @@ def _old_receipts(connection: Connection, before: float) -> list[str | None]:
 
 
 def _unlink(folder: Path, name: str) -> None:
-    """Removes a file below the folder; what lies elsewhere is nothing of ours, whatever a row says."""
-    path = (folder / name).resolve()
-    if path.is_relative_to(folder.resolve()):
-        path.unlink(missing_ok=True)
-    else:
+    path = below(folder, name)
+    if path is None:
         log.warning("a receipt names a file outside of %s: it is left alone", folder)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def below(folder: Path, name: str) -> Path | None:
+    """A file that a row names, where it lies below the folder: what lies elsewhere is nothing of ours.
+
+    A name that is not absolute is one of the folder that the program runs in, else of this folder.
+    """
+    root = folder.resolve()
+    return next((path for path in (Path(name).resolve(), (root / name).resolve()) if path.is_relative_to(root)), None)
 
 
 async def _outgoing(db: Database, folder: Path, now: float) -> int:

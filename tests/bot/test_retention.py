@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, Table, func, insert, select
 
 from bot import audit, inbox
-from bot.retention import BATCH, DAY, Keep, sweep
+from bot.retention import BATCH, DAY, Keep, below, sweep
 from bot.tables import audit as audit_lines
 from bot.tables import cards, handles, intents, invitations, outbox, pending_links, receipts, sources
 from bot.tables import inbox as inbox_rows
@@ -145,15 +145,17 @@ async def test_pictures_of_old_receipts_go_and_nothing_else(db: Database, tmp_pa
     """A picture goes with its last row; a path that leads out of the folder removes nothing."""
     folder, outside = tmp_path / "data", tmp_path / "outside.jpg"
     folder.mkdir()
-    for name in ("old.jpg", "shared.jpg", "new.jpg"):
+    for name in ("old.jpg", "shared.jpg", "new.jpg", "draft.jpg"):
         (folder / name).write_bytes(b"picture")
     outside.write_bytes(b"not ours")
     rows = [("old.jpg", 1900), ("shared.jpg", 1900), ("shared.jpg", 10), ("new.jpg", 10), ("../outside.jpg", 1900)]
+    rows += [("draft.jpg", 200)]
     put(
         db,
         receipts,
         *(
-            {"fingerprint": f"{name}{days}", "user_id": "anna", "card_id": 1, "path": name, "created_at": ago(days)}
+            {"fingerprint": f"{name}{days}", "path": name, "created_at": ago(days)}
+            | {"user_id": "anna", "card_id": 1, "transaction_id": None if name == "draft.jpg" else 42}
             for name, days in rows
         ),
     )
@@ -161,6 +163,18 @@ async def test_pictures_of_old_receipts_go_and_nothing_else(db: Database, tmp_pa
     assert sorted(path.name for path in folder.iterdir()) == ["new.jpg", "shared.jpg"]
     assert outside.exists()
     assert len(ids(db, receipts)) == 2
+
+
+def test_a_file_is_ours_only_below_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the bot writes it down: absolute, or as seen from where it runs."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert below(Path("data"), "data/evidence/1.jpg") == folder / "evidence" / "1.jpg"
+    assert below(folder, str(folder / "evidence" / "1.jpg")) == folder / "evidence" / "1.jpg"
+    assert below(folder, "evidence/1.jpg") == folder / "evidence" / "1.jpg"
+    assert below(folder, "../1.jpg") is None
+    assert below(folder, "/etc/passwd") is None
 
 
 async def test_files_go_once_they_were_sent(db: Database, tmp_path: Path) -> None:

@@ -250,6 +250,7 @@ def forget(options: argparse.Namespace) -> int:
     from bot import audit
     from bot import forget as forgetting
     from bot.audit import Entry
+    from bot.retention import below
 
     chosen = settings.load()
     user_id: str = options.user_id
@@ -270,8 +271,8 @@ def forget(options: argparse.Namespace) -> int:
                 return done
 
             kept, files = database.write_now(erase)
-            for file in files:
-                (chosen.data / file).unlink(missing_ok=True)
+            for path in filter(None, (below(chosen.data, file) for file in files)):
+                path.unlink(missing_ok=True)
             database.scrub().result()
     print(f"{'Erased' if options.yes else 'Kept'} of {user_id}:" if kept else f"Nothing to erase of {user_id}")
     _counts(kept)
