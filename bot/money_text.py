@@ -37,7 +37,7 @@ from bot.sums import (
 
 __all__ = [
     "CURRENCY_WORDS", "LARGEST", "SIGNS", "SURE", "Entry", "Kind", "Known", "NotRepresentable", "Parts", "alike",
-    "decimal", "parse", "parse_lines", "parts", "rounded", "to_wire",
+    "decimal", "parse", "parse_lines", "parts", "read_lines", "rounded", "to_wire",
 ]  # fmt: skip
 
 Kind = Literal["in", "out", "move"]
@@ -109,7 +109,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a text says of an entry, each part or none; as Entry."""
+    """What a text says of an entry, each part or none; as Entry. `sure`: no other number could be the sum."""
 
     amount: Decimal | None = None
     currency: str | None = None
@@ -120,6 +120,7 @@ class Parts:
     cashbox: str | None = None
     into: str | None = None
     site: int | None = None
+    sure: bool = True
 
 
 def parse(text: str, today: date, known: Known | Iterable[str] = ()) -> Entry | None:
@@ -128,22 +129,29 @@ def parse(text: str, today: date, known: Known | Iterable[str] = ()) -> Entry | 
 
 
 def parse_lines(text: str, today: date, known: Known | Iterable[str] = ()) -> tuple[Entry, ...]:
-    """An entry for each line that has a sum.
+    """An entry for each line that has a sum; see read_lines."""
+    return tuple(entry for entry in map(_entry, read_lines(text, today, known)) if entry is not None)
+
+
+def read_lines(
+    text: str, today: date, known: Known | Iterable[str] = (), assumed: Kind | None = None
+) -> tuple[Parts, ...]:
+    """The parts of each line that has a sum.
 
     A line without one goes on with the words of the entry above. Before the first entry it heads all of them: what it
     says of the day, the cashbox, the site or the category counts where a line says nothing; its words are the first's.
+    `assumed`: the kind where no line says one.
     """
     heading, found = Parts(), list[Parts]()
     for line in text.splitlines():
-        read = parts(line, today, known)
+        read = parts(line, today, known, assumed)
         if read.amount is not None:
             found.append(read)
         elif found:
             found[-1] = replace(_headed(found[-1], read), words=f"{found[-1].words} {read.words}".strip())
         else:
             heading = _headed(read, heading)
-    entries = [_entry(_headed(read, replace(heading, words=""))) for read in found]
-    whole = [entry for entry in entries if entry is not None]
+    whole = [_headed(read, replace(heading, words="")) for read in found]
     words = f"{heading.words} {whole[0].words}".strip() if whole else ""
     return (replace(whole[0], words=words), *whole[1:]) if whole else ()
 
@@ -160,6 +168,7 @@ def _headed(read: Parts, heading: Parts) -> Parts:
         read.cashbox or heading.cashbox,
         read.into or heading.into,
         read.site if read.site is not None else heading.site,
+        read.sure,
     )
 
 
@@ -172,13 +181,16 @@ def _entry(read: Parts) -> Entry | None:
     )
 
 
-def parts(text: str, today: date, known: Known | Iterable[str] = ()) -> Parts:
-    """What one line says, part by part.
+def parts(text: str, today: date, known: Known | Iterable[str] = (), assumed: Kind | None = None) -> Parts:
+    """What one line says, part by part; `assumed` is the kind where it says none.
 
     Of several numbers the one with a currency is the sum, else the one that begins the text, else the one that ends it.
     """
     names = known if isinstance(known, Known) else Known(known)
     kind, rest = _kind(text)
+    if kind is None and assumed is not None:
+        read = _parts(text, today, names, assumed)
+        return replace(read, kind=assumed)
     read = _parts(rest, today, names, kind)
     # “transfer 30 airport” is a ride: without a route the word is one of the description.
     return _parts(text, today, names, None) if kind == "move" and read.kind is None else read
@@ -189,9 +201,11 @@ def _parts(text: str, today: date, names: Known, kind: Kind | None) -> Parts:
     days = list(_days(text, today))
     if days:
         read, text = replace(read, day=days[0].day), _blank(text, days[0].start, days[0].end)
-    chosen = _sum(text, names, [(one.start, one.end) for one in days[1:]])
-    if chosen is not None:
-        read = replace(read, amount=chosen.amount, currency=chosen.currency)
+    found = list(sums(text, names.codes, [(one.start, one.end) for one in days[1:]]))
+    if found:
+        chosen = _chosen(text, found)
+        sure = len(found) == 1 or (chosen.currency is not None and sum(one.currency is not None for one in found) == 1)
+        read = replace(read, amount=chosen.amount, currency=chosen.currency, sure=sure)
         text = _blank(text, chosen.start, chosen.end)
     return _with_route(replace(read, words=_words(text)), kind, names)
 
@@ -236,13 +250,9 @@ def _hints(read: Parts, text: str, names: Known) -> tuple[Parts, str]:
     return read, text
 
 
-def _sum(text: str, names: Known, taken: list[tuple[int, int]]) -> Sum | None:
+def _chosen(text: str, found: list[Sum]) -> Sum:
     begin, end = len(text) - len(text.lstrip()), len(text.rstrip(" .!?"))
-    return min(
-        sums(text, names.codes, taken),
-        key=lambda one: (one.currency is None, one.start != begin, one.end != end),
-        default=None,
-    )
+    return min(found, key=lambda one: (one.currency is None, one.start != begin, one.end != end))
 
 
 def _days(text: str, today: date) -> Iterator[Day]:

@@ -1,7 +1,7 @@
 """The dialogues, in one visible list, and where a text goes.
 
 /command ─► its dialogue      an awaited answer ─► the card that asked      a reply to a card ─► its dialogue
-anything else, pictures too ─► an expense, or a hint      a changed message of one's own ─► the card that it made
+anything else, pictures too ─► entries, or a hint      a changed message of one's own ─► the card that it made
 """
 
 from collections.abc import Mapping
@@ -9,23 +9,27 @@ from collections.abc import Mapping
 from bot import cards
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
-from bot.dialogues.expenses import Expenses
+from bot.dialogues.entries import Entries
+from bot.dialogues.last import Last
 from bot.dialogues.my_requests import MyRequests
 from bot.dialogues.own_key import OwnKey
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
 from bot.dialogues.start import Start
 from bot.dialogues.tasks import Tasks
+from bot.dialogues.vacation import Vacation
 from bot.dialogues.why import Why
 from bot.dialogues.wiki import Wiki
 from bot.incoming import Edited, Said
 
-_expenses = Expenses()
+_entries = Entries()
 
 DIALOGUES: tuple[Dialogue, ...] = (
     Requests(),
     MyRequests(),
-    _expenses,
+    Vacation(),
+    _entries,
+    Last(),
     Tasks(),
     Wiki(),
     Settings(),
@@ -65,10 +69,10 @@ async def route(turn: Turn, said: Said) -> None:
     means = replied is not None and replied.telegram_id == turn.telegram_id and replied.id != asked_by
     if means and replied is not None and await BY_NAME[replied.dialogue].replied(turn, replied, said):
         return
-    if awaited is not None and text:
+    if awaited is not None and text and said.photo is None:
         card, question = awaited
         await BY_NAME[card.dialogue].answered(turn, card, question, text)
-    elif not await _expenses.free_text(turn, text):
+    elif not await _entries.free_text(turn, said):
         turn.say(turn.t("I did not find a sum in this. Write for example “450 taxi”, or see /help."))
 
 

@@ -123,11 +123,21 @@ async def test_cancel_saves_nothing(house: OpenHouse) -> None:
     assert await house.owner.fintransaction.transaction.get.total.count() == count
 
 
-async def test_hundredths_are_refused_in_words(house: OpenHouse) -> None:
-    """A workspace of whole units says so, and what to write."""
+async def test_fractions_are_rounded_by_the_person(house: OpenHouse) -> None:
+    """A workspace of whole units: two buttons, and the exact sum is kept in the entry's data."""
     anna = await house.linked("anna")
-    await anna.says("450,50 taxi")
-    await anna.card(containing="Write 450 or 451")
+    await anna.says("450,50 taxi @office")
+    asked = await anna.card(containing="keeps no such fractions")
+    assert asked.buttons == (("€450", "€451"), ("Cancel",))
+    await anna.presses("€451")
+    draft = await anna.card(containing="not saved yet")
+    assert "exactly 450.5" in draft.text
+    await anna.presses("Save")
+    await anna.card(containing="Saved, no.")
+    saved = await newest(house)
+    assert saved.sum == 451
+    if house.keeps_data:
+        assert (saved.data or {})["exact"] == "450.50"
 
 
 async def test_hundredths_are_kept_where_the_scale_has_them(tmp_path: Path) -> None:
