@@ -5,6 +5,7 @@
 The card shows both identities before anything is bound; the code works once.
 """
 
+import logging
 from typing import Any
 
 from sqlalchemy import Connection
@@ -20,6 +21,8 @@ from bot.dialogues.own_key import elsewhere
 from bot.directory import is_active
 from bot.people import Invitation
 from bot.texts import LANGUAGES, sentence, translations
+
+log = logging.getLogger("bot.start")
 
 
 class Start(Dialogue):
@@ -63,10 +66,10 @@ class Start(Dialogue):
         if elsewhere(turn, invitation.profile):
             turn.say(turn.t("This invitation is for another workspace than mine. Ask for a new one."))
             return
-        profile = (await turn.desk.directory.people(fresh=True)).get(invitation.user_id)
-        if profile is None or not is_active(profile, turn.today.date().isoformat()):
-            turn.say(turn.t("The person of this invitation does not work here any more. Ask your administrator."))
+        if not await _works_here(turn, invitation.user_id):
+            turn.say(_gone(turn))
             return
+        profile = (await turn.desk.directory.people())[invitation.user_id]
         name = profile.user_name or profile.name or invitation.user_id
         text = turn.texts.render(
             "invited.html",
@@ -102,6 +105,9 @@ class Start(Dialogue):
             invitation = people.invitation(connection, card.state["code"])
         if invitation is not None and invitation.confirm:
             await self._ask(turn, card, invitation)
+            return
+        if invitation is not None and not await _works_here(turn, invitation.user_id):
+            turn.show(card, View(_gone(turn)))
             return
         known = await admission.waits_with(turn.desk, invitation)
         language = turn.sender.language or turn.desk.house.language
@@ -161,7 +167,8 @@ class Start(Dialogue):
             )
             cards.show(connection, shown, View(told[asked]), turn.now)
             if pending is not None and asked == "asked":
-                admission.ask_ops(connection, turn.desk, pending, who)
+                if not admission.ask_ops(connection, turn.desk, pending, who):
+                    log.warning("link %s waits and nobody of ops is in chat: workspace people confirm", pending.id)
             elif pending is not None and asked == "taken":
                 admission.warn_ops(connection, turn.desk, pending, sender)
 
@@ -190,6 +197,16 @@ class Start(Dialogue):
             pending = admission.find(connection, int(card.state["pending"]))
         if pending is not None:
             turn.show(card, admission.question(turn.texts, pending, await admission.claimed(turn.desk, pending)))
+
+
+async def _works_here(turn: Turn, user_id: str) -> bool:
+    """Read afresh: at the invitation, and again when it is about to bind."""
+    profile = (await turn.desk.directory.people(fresh=True)).get(user_id)
+    return is_active(profile, turn.today.date().isoformat())
+
+
+def _gone(turn: Turn) -> str:
+    return turn.t("The person of this invitation does not work here any more. Ask your administrator.")
 
 
 EXEMPLIFIED = {"requests", "expense", "task", "tasks", "wiki", "cancel", "help"}

@@ -152,3 +152,38 @@ async def test_one_who_blocked_the_bot_is_left_in_peace(house: OpenHouse) -> Non
         assert [row for row in outbox.due(connection, house.desk.now() + 60) if row.chat_id == 1001] == []
     assert person is not None
     assert person.blocked
+
+
+async def test_a_username_that_was_sold_opens_nothing(house: OpenHouse) -> None:
+    """Whoever has the linked person's username now, and the one in the profile, is nobody: the number counts."""
+    anna = await house.linked("anna")
+    world = house.telegram.world
+    world.state.people[1001].username = "anna_local"
+    await anna.says("/tasks")
+    await anna.card(containing="task")
+    world.state.people[1001].username = None
+    world.state.people[1007].username = "anna_local"
+    buyer = house.chat("helen")
+    await buyer.says("/tasks")
+    await buyer.card(containing="not linked")
+
+
+async def test_one_who_leaves_between_card_and_yes_is_not_linked(house: OpenHouse) -> None:
+    """The profile is read again when the link is about to bind."""
+    from sqlalchemy import Connection
+
+    from workspace_api.server.changes import bump
+    from workspace_api.server.schema import users
+
+    def disable(connection: Connection) -> None:
+        connection.execute(users.update().where(users.c.user_id == "anna").values(is_disabled=True))
+        bump(connection)
+
+    chat = house.chat("anna")
+    await chat.starts(house.invite("anna"))
+    await chat.card(containing="Is this you?")
+    house.server.write_now(disable)
+    await chat.presses("Yes")
+    await chat.card(containing="does not work here any more")
+    await chat.says("/tasks")
+    await chat.card(containing="not linked")
