@@ -18,7 +18,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, or_, select
 from sqlalchemy.engine import Row
 
-from bot import differences, facts, outbox, people
+from bot import differences, facts, ops, outbox
 from bot.desk import Desk
 from bot.differences import CREATE, DELETE, OPEN, PAY, Difference, Paid
 from bot.intents import Intent
@@ -175,7 +175,9 @@ def _numbers(connection: Connection, created: Sequence[Intent]) -> dict[str, int
 async def night(desk: Desk) -> list[Difference]:
     """One night's work: compares, tells ops what is new, and keeps what is in order."""
     compared = await compare(desk)
-    told = [(chat, key, words) for chat, texts in _ops(desk) for key, words in await _in_words(desk, texts, compared)]
+    with desk.db.read() as connection:
+        heard_by = ops.chats(connection, desk.house.ops, desk)
+    told = [(chat, key, words) for chat, texts in heard_by for key, words in await _in_words(desk, texts, compared)]
 
     def commit(connection: Connection) -> None:
         for chat, key, words in told:
@@ -198,19 +200,6 @@ def _keep(connection: Connection, compared: Compared) -> None:
     named = {n: p for n, p in compared.in_order.items() if p.sum_paid or p.at < compared.at}
     paid = {str(number): [p.sum_paid, p.history, p.at] for number, p in named.items()}
     facts.put(connection, FACT, {"at": compared.at, "paid": paid}, compared.at)
-
-
-def _ops(desk: Desk) -> list[tuple[int, Texts]]:
-    """The chats of ops (WORKSPACE_OPS), each with the language and zone that are spoken there."""
-    found: list[tuple[int, Texts]] = []
-    with desk.db.read() as connection:
-        for name in desk.house.ops:
-            person = people.find_user(connection, name)
-            if person is not None:
-                found.append((person.telegram_id, desk.texts_of(person)))
-            elif name.lstrip("-").isdigit():
-                found.append((int(name), desk.texts(desk.house.language)))
-    return found
 
 
 async def _in_words(desk: Desk, texts: Texts, compared: Compared) -> list[tuple[str, str]]:

@@ -33,6 +33,9 @@ ASKING = {
 """Screens that also take words, and what they ask for."""
 
 
+MENU = "menu"
+"""The preference that keeps the language a person chose, and a mark of the command menu that they have (menu.py)."""
+
 SWITCHES = ("batch", "autosave")
 """What is on or off, by the name under which it is kept; off until it is switched on."""
 
@@ -199,7 +202,13 @@ class Settings(Dialogue):
     # What is kept
 
     def _speak(self, turn: Turn, language: str) -> None:
-        turn.change(lambda connection: people.mark(connection, turn.telegram_id, language=language))
+        user_id = turn.known().user_id
+
+        def change(connection: Connection) -> None:
+            people.mark(connection, turn.telegram_id, language=language)
+            preferences.put(connection, user_id, MENU, {"language": language, "shown": None})
+
+        turn.change(change)
         self._as(turn, replace(turn.known(), language=language))
 
     def _live_in(self, turn: Turn, zone: str | None) -> None:
