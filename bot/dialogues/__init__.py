@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from bot import cards
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
+from bot.dialogues.balance import Balance
 from bot.dialogues.entries import Entries
 from bot.dialogues.last import Last
 from bot.dialogues.my_requests import MyRequests
 from bot.dialogues.own_key import OwnKey
+from bot.dialogues.report import Report
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
 from bot.dialogues.start import Start
@@ -30,6 +32,8 @@ DIALOGUES: tuple[Dialogue, ...] = (
     Vacation(),
     _entries,
     Last(),
+    Balance(),
+    Report(),
     Tasks(),
     Wiki(),
     Settings(),
