@@ -127,20 +127,27 @@ def subject_of(pending_id: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """Whom somebody says to be: name and position in the workspace, and what the profile tells of Telegram."""
+    """Whom somebody says to be: name and position in the workspace, and what the profile tells of Telegram.
+
+    `linked` is the account that is theirs so far, and would be no more.
+    """
 
     name: str
     position: str | None
     telegram: str | None
     hint: Hint
+    linked: int | None
 
 
-async def claimed(desk: Desk, pending: Pending) -> Claimed:
-    """Read afresh, since it is shown to the one who decides."""
-    profile = (await desk.directory.people(fresh=True)).get(pending.user_id)
-    name = (profile.user_name or profile.name if profile else None) or pending.user_id
+async def claimed(desk: Desk, user_id: str, username: str | None) -> Claimed:
+    """Read afresh, since it is shown to the one who decides. `username` is Telegram's, of whoever says so."""
+    profile = (await desk.directory.people(fresh=True)).get(user_id)
+    name = (profile.user_name or profile.name if profile else None) or user_id
     told = profile.telegram if profile else None
-    return Claimed(name, await position(desk, pending.user_id), told, hint(pending.username, profile))
+    with desk.db.read() as connection:
+        person = people.find_user(connection, user_id)
+    linked = None if person is None else person.telegram_id
+    return Claimed(name, await position(desk, user_id), told, hint(username, profile), linked)
 
 
 async def position(desk: Desk, user_id: str) -> str | None:
@@ -167,7 +174,7 @@ def ask_ops(connection: Connection, desk: Desk, pending: Pending, who: Claimed) 
         if person.telegram_id != pending.telegram_id and not person.blocked
     ]
     for person in asked:
-        state = {"pending": pending.id, "who": [who.name, who.position, who.telegram, who.hint]}
+        state = {"pending": pending.id}
         card = Card(person.telegram_id, person.telegram_id, DIALOGUE, state, subject_of(pending.id), True)
         cards.show(connection, card, question(desk.texts_of(person), pending, who), desk.now())
     return len(asked)
@@ -194,7 +201,7 @@ async def confirming(desk: Desk, pending: Pending, by: Person | None) -> Change:
     if not is_active(profile, desk.house.clock().astimezone(desk.house.zone).date().isoformat()):
         texts = desk.texts(desk.house.language) if by is None else desk.texts_of(by)
         raise Refusal(texts.t("This person does not work here any more: refuse the link."))
-    who = await claimed(desk, pending)
+    who = await claimed(desk, pending.user_id, pending.username)
     with desk.db.read() as connection:
         invitation = people.invitation(connection, pending.code_hash)
     known = await waits_with(desk, invitation)
@@ -221,7 +228,7 @@ async def confirming(desk: Desk, pending: Pending, by: Person | None) -> Change:
 
 async def refusing(desk: Desk, pending: Pending, by: Person | None) -> Change:
     """What ends the link without binding anybody: its code is dead, since a stranger may hold it."""
-    who = await claimed(desk, pending)
+    who = await claimed(desk, pending.user_id, pending.username)
 
     def change(connection: Connection) -> None:
         if find(connection, pending.id) is None:

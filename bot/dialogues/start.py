@@ -142,13 +142,7 @@ class Start(Dialogue):
             "busy": turn.t("You wait under another name already. Your administrator decides about that one first."),
             "used": turn.t("This invitation was used already or has expired. Ask for a new one."),
         }
-        profile = (await turn.desk.directory.people()).get(invitation.user_id)
-        who = admission.Claimed(
-            str(card.state["name"]),
-            await admission.position(turn.desk, invitation.user_id),
-            None if profile is None else profile.telegram,
-            admission.hint(sender.username, profile),
-        )
+        who = await admission.claimed(turn.desk, invitation.user_id, sender.username)
 
         def change(connection: Connection) -> None:
             asked, pending = admission.ask(connection, invitation.code_hash, sender, language, turn.now)
@@ -196,7 +190,8 @@ class Start(Dialogue):
         with turn.desk.db.read() as connection:
             pending = admission.find(connection, int(card.state["pending"]))
         if pending is not None:
-            turn.show(card, admission.question(turn.texts, pending, await admission.claimed(turn.desk, pending)))
+            who = await admission.claimed(turn.desk, pending.user_id, pending.username)
+            turn.show(card, admission.question(turn.texts, pending, who))
 
 
 async def _works_here(turn: Turn, user_id: str) -> bool:

@@ -228,6 +228,17 @@ async def test_a_link_of_another_workspace_is_refused(house: OpenHouse) -> None:
     await chat.card(containing="for another workspace")
 
 
+async def test_the_admin_sees_that_a_person_is_linked_already(house: OpenHouse) -> None:
+    """Another account would take the place of the one that is linked: the card names it, and it is told after."""
+    helen, marina = await house.linked("helen"), await house.linked("marina")
+    await claims(house, "boris", batch_link(house, "marina"))
+    card = await asked(helen)
+    assert "linked from another account now, id 1002; that link would end" in card.text
+    await helen.presses("Confirm")
+    await marina.card(containing="linked from another Telegram account just now")
+    assert linked_to(house, "marina") == 1003
+
+
 async def test_inviting_again_ends_the_question(house: OpenHouse) -> None:
     """A new link replaces the old one and whoever waits with it."""
     helen = await house.linked("helen")

@@ -233,6 +233,8 @@ def unlink(options: argparse.Namespace) -> int:
         await desk.db.write(lambda connection: leavers.unlink(connection, desk, person, words, note="by ops"))
         await asyncio.wrap_future(desk.db.scrub())
         print(f"{person.user_id} is unlinked; to link them again: workspace invite {person.user_id}")
+        if person.sealed_key is not None:
+            print("The key itself works until it is revoked in the workspace.")
 
     asyncio.run(at_desk(settings.load(), work))
     return 0
