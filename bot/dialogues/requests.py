@@ -25,6 +25,7 @@ from bot.dialogues.request_view import body, buttons, decisions, last_event, mon
 from bot.incoming import Said
 from bot.intents import Intent, Settled, Verdict
 from bot.texts import sentence, short
+from bot.xray import xray
 from workspace_api.contract.finplan import Request
 
 REMEMBERED = ("browsing", "queue", "filter")
@@ -238,8 +239,6 @@ class Requests(Dialogue):
             await self._xray(turn, card, request, reading)
 
     async def _xray(self, turn: Turn, card: Card, request: Request, reading: Reading) -> None:
-        from bot.xray import xray
-
         found = await xray(turn, request)
         rows = (*self._acts(turn, request, reading), (Button(turn.t("‹ Back"), "back"),))
         # The decision below it is about this very state of the request.

@@ -322,3 +322,15 @@ async def test_a_reply_to_a_card_is_a_comment_on_it(house: OpenHouse) -> None:
     await anna.waits(lambda chat: "2 of 5" in chat.message(card.id).text)
     await anna.presses("‹ Previous", on=anna.message(card.id))
     await anna.waits(lambda chat: "Ask Stratum for a discount" in chat.message(card.id).text)
+
+
+async def test_the_xray_opens_on_the_card_and_the_decision_is_below(house: OpenHouse) -> None:
+    """What helps to decide stands on the card with the decisions below it, and Back leads to the request."""
+    anna = await opened(house)
+    card = anna.last
+    await tap(anna, "X-ray")
+    await anna.waits(lambda chat: chat.message(card.id).buttons[-1:] == (("‹ Back",),), timeout=15)
+    assert anna.message(card.id).buttons[0] == ("Approve",)
+    await anna.presses("Approve", on=anna.message(card.id))
+    await anna.card(containing="Approved by you")
+    assert await reviewers(house, 1, "accept") == ["anna"]
