@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import Connection, select
 
 from bot import people
-from bot.admission import hint, waiting
+from bot.admission import DIALOGUE, hint, subject_of, waiting
+from bot.cards import Button, Card, View, show
 from bot.people import DAY
 from bot.sandbox import ChatMessage, PersonChat
 from bot.tables import audit, pending_links
@@ -145,6 +146,55 @@ async def test_nobody_confirms_their_own_account(house: OpenHouse) -> None:
     await helen.card(containing="administrator confirms that this is you")
     await asked(victor)
     assert not [message for message in helen.messages if "Who is this?" in message.text]
+    assert linked_to(house, "marina") is None
+
+
+async def craft(house: OpenHouse, who: str, pending_id: int) -> PersonChat:
+    """Puts an admin's card into a chat where it does not belong."""
+    chat = house.chat(who)
+    view = View("Crafted", ((Button("Confirm", "confirm"),),))
+    card = Card(chat.id, chat.id, DIALOGUE, {"pending": pending_id}, subject_of(pending_id), True)
+    await house.desk.db.write(lambda c: show(c, card, view, house.desk.now()))
+    house.assistant.delivery.wake()
+    await chat.card(containing="Crafted")
+    return chat
+
+
+async def test_only_ops_decide(house: OpenHouse) -> None:
+    """One who is linked and is not of ops, with a card in hand, links nobody."""
+    await house.linked("anna")
+    await claims(house, "marina", batch_link(house, "marina"))
+    with house.desk.db.read() as connection:
+        (pending,) = waiting(connection)
+    anna = await craft(house, "anna", pending.id)
+    answer = await anna.presses("Confirm")
+    assert "Only an administrator" in (answer.text or "")
+    assert linked_to(house, "marina") is None
+
+
+async def test_an_admin_with_a_card_about_themselves_decides_nothing(house: OpenHouse) -> None:
+    """Whoever waits and is of ops meanwhile does not confirm the own account."""
+    helen = await house.linked("helen")
+    await helen.starts(batch_link(house, "marina"))
+    await helen.card(containing="Is this you?")
+    await helen.presses("Yes")
+    await helen.card(containing="administrator confirms that this is you")
+    with house.desk.db.read() as connection:
+        (pending,) = waiting(connection)
+    await craft(house, "helen", pending.id)
+    answer = await helen.presses("Confirm")
+    assert "Nobody confirms their own account" in (answer.text or "")
+    assert linked_to(house, "marina") is None
+
+
+async def test_a_batch_code_binds_nobody_by_the_short_way(house: OpenHouse) -> None:
+    """The rule stands where the binding is done, whatever a dialogue does."""
+    code = batch_link(house, "marina")
+    with house.desk.db.read() as connection:
+        found = people.redeemable(connection, code, house.desk.now())
+    assert found is not None
+    bound = house.desk.db.write_now(lambda c: people.link(c, found.code_hash, 1003, "Boris", "en", house.desk.now()))
+    assert bound is None
     assert linked_to(house, "marina") is None
 
 
