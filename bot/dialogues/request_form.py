@@ -22,6 +22,7 @@ from bot.dialogues.request_form_text import (
     missing,
     months_ahead,
     named,
+    near,
     on_wire,
     sum_in,
 )
@@ -249,13 +250,14 @@ class RequestForm:
             words = turn.t("Requests are kept in %(code)s: write the sum in that currency.", code=code)
             await self.ask(turn, card, "sum", {}, words)
             return
-        sums = on_wire(found.amount, turn.desk.house.scale)
-        if len(sums) == 1 and found.amount.scaleb(turn.desk.house.scale) == sums[0]:
-            await self._set(turn, card, "sum", sums[0])
+        kept = on_wire(found.amount, turn.desk.house.scale)
+        if kept is not None:
+            await self._set(turn, card, "sum", kept)
             return
-        near = [Button(await money_of(turn, number), "set", {"step": "sum", "value": number}) for number in sums]
+        sides = near(found.amount, turn.desk.house.scale)
+        offered = [Button(await money_of(turn, side), "set", {"step": "sum", "value": side}) for side in sides]
         words = turn.t("The workspace cannot keep %(sum)s. Round it, or write another sum.", sum=found.amount)
-        await self.ask(turn, card, "sum", {}, words, (tuple(near),))
+        await self.ask(turn, card, "sum", {}, words, (tuple(offered),))
 
     async def _search(self, turn: Turn, card: Card, text: str) -> None:
         usable = await category_screen.categories_for(turn, card.state["draft"].get("author_block_id"))

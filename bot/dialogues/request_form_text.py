@@ -6,12 +6,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from typing import Any
 
+from bot import likeness
 from bot.chain import above
-from bot.dialogues.expense_text import SURE, alike, parse
+from bot.days import dates
+from bot.money_text import NotRepresentable, rounded, to_wire
 from bot.periods import months
+from bot.sums import sums
 from workspace_api import calls
 from workspace_api.contract.endpoint import Call
 from workspace_api.contract.finance import TransactionCategory
@@ -42,16 +45,29 @@ class Sum:
 
 
 def sum_in(text: str, today: date, codes: Mapping[str, Any]) -> Sum | None:
-    """The sum of a text; None where there is none above nothing."""
-    entry = parse(text, today, codes)
-    return None if entry is None else Sum(entry.amount, entry.currency, entry.words)
+    """The sum of a text and the words without it; None where there is none above nothing.
+
+    Of several numbers the one with a currency is the sum, else the one that begins the text, else the one that ends it.
+    """
+    text = text.strip()
+    found = list(sums(text, codes, [(day.start, day.end) for day in dates(text, today)]))
+    if not found:
+        return None
+    chosen = min(found, key=lambda one: (one.currency is None, one.start != 0, one.end != len(text)))
+    return Sum(chosen.amount, chosen.currency, f"{text[: chosen.start]} {text[chosen.end :]}".strip(" .,;:–—-"))
 
 
-def on_wire(amount: Decimal, scale: int) -> tuple[int, ...]:
-    """The sum as the workspace keeps it; the two next to it where it cannot keep this one, without zero."""
-    scaled = amount.scaleb(scale)
-    low = int(scaled.to_integral_value(ROUND_FLOOR))
-    return (low,) if scaled == low else tuple(number for number in (low, low + 1) if number > 0)
+def on_wire(amount: Decimal, scale: int) -> int | None:
+    """The sum as the workspace keeps it; None where it cannot keep this one."""
+    try:
+        return to_wire(amount, scale)
+    except NotRepresentable:
+        return None
+
+
+def near(amount: Decimal, scale: int) -> tuple[int, ...]:
+    """The sums on either side of one that cannot be kept, as the workspace keeps them."""
+    return rounded(amount, scale)
 
 
 def named(words: str) -> str:
@@ -91,17 +107,14 @@ def usable(
 
 
 def search(text: str, categories: Mapping[int, TransactionCategory]) -> list[int]:
-    """Categories that a typed word means: those that hold it first, then those that are like it."""
-    words = text.lower().strip()
-    holding = [number for number, category in categories.items() if words and words in (category.name or "").lower()]
-    like = [number for number, _ in alike(text, {n: c.name or "" for n, c in categories.items()})]
-    return list(dict.fromkeys([*holding, *like]))[:FOUND]
+    """Categories that a typed word finds, the best first."""
+    return likeness.search(text, {number: category.name or "" for number, category in categories.items()})[:FOUND]
 
 
 def likely(words: str, categories: Mapping[int, TransactionCategory]) -> list[int]:
     """Categories that the name of a request makes likely."""
-    like = alike(words, {number: category.name or "" for number, category in categories.items()})
-    return [number for number, score in like if score >= SURE][:3]
+    like = likeness.alike(words, {number: category.name or "" for number, category in categories.items()})
+    return [number for number, score in like if score >= likeness.SURE][:3]
 
 
 def draft_of(request: Request) -> dict[str, Any]:

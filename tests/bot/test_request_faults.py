@@ -1,0 +1,151 @@
+"""Requests of one's own under faults: lost answers, late arrivals, double taps, a process that died in the middle."""
+
+import asyncio
+from pathlib import Path
+
+from sqlalchemy import text
+
+from bot import intents
+from bot.sandbox import PersonChat
+from tests.bot.authoring import COPY, SAVE, last, newest, sees, written
+from tests.bot.house import OpenHouse, open_house
+
+
+def change(house: OpenHouse, statement: str, *, server: bool = False) -> int:
+    """Changes rows of the bot's database, or of the workspace's."""
+    database = house.server if server else house.desk.db
+    return database.write_now(lambda connection: connection.execute(text(statement)).rowcount)
+
+
+async def test_a_double_tap_submits_once(house: OpenHouse) -> None:
+    """Two taps on Submit before the first is handled make one request."""
+    boris = await house.linked("boris")
+    count = len(await house.requests())
+    await written(boris)
+    await asyncio.gather(boris.presses("Submit"), boris.presses("Submit"))
+    await sees(boris, "Submitted, no.")
+    assert house.lossy.seen[SAVE] == 1
+    assert len(await house.requests()) == count + 1
+
+
+async def test_what_arrives_late_is_not_submitted_twice(house: OpenHouse) -> None:
+    """Given up as not seen, then it is there: Submit finds it in place of making another."""
+    boris = await house.linked("boris")
+    count = len(await house.requests())
+    await written(boris)
+    house.lossy.lose(SAVE)
+    await boris.presses("Submit")
+    await sees(boris, "has not confirmed it yet")
+    # The workspace shows it to nobody yet, and this is the last look.
+    hide = "UPDATE requests SET removal_date = '2026-11-21T00:00:00Z' WHERE name = 'Two laser levels'"
+    change(house, hide, server=True)
+    change(house, f"UPDATE intents SET checks = {len(intents.CHECKS)}, due_at = 0 WHERE state = 'unknown'")
+    house.assistant.operations.wake()
+    await sees(boris, "It was not seen in the workspace.", "Submit")
+    change(house, "UPDATE requests SET removal_date = NULL WHERE name = 'Two laser levels'", server=True)
+    await boris.presses("Submit")
+    await sees(boris, "had arrived after all", "‹ My requests")
+    assert house.lossy.seen[SAVE] == 1
+    assert len(await house.requests()) == count + 1
+
+
+async def test_a_submission_that_was_being_sent_when_the_process_died(house: OpenHouse) -> None:
+    """Found `sending` at start-up: read back, not sent again; another card's request is not claimed."""
+    boris = await house.linked("boris")
+    await written(boris)
+    await boris.presses("Submit")
+    done = await sees(boris, "Submitted, no.")
+    assert change(house, "UPDATE intents SET state = 'sending'") == 1
+    assert house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now())) == 1
+    house.assistant.operations.wake()
+    await house.settled(boris)
+    assert house.lossy.seen[SAVE] == 1
+    assert "Submitted, no." in boris.message(done.id).text
+
+
+async def last_month(house: OpenHouse) -> PersonChat:
+    """Boris's two requests are moved to the month before; he stands before the check marks."""
+    back = "UPDATE requests SET finplan = strftime('%Y-%m-01', 'now', 'start of month', '-1 day') WHERE id IN (1, 9)"
+    change(house, back, server=True)
+    boris = await house.linked("boris")
+    await boris.says("/myrequests")
+    await sees(boris, "open requests")
+    await boris.presses("Copy last month's")
+    await sees(boris, "The checked ones", "Copy 2 requests")
+    return boris
+
+
+async def test_copies_whose_answers_are_all_lost(house: OpenHouse) -> None:
+    """Both answers lost: both copies found by their history, each made once."""
+    boris = await last_month(house)
+    house.lossy.lose(COPY, 2)
+    await boris.presses("Copy 2 requests")
+    done = await sees(boris, "Copying into", "‹ My requests")
+    assert done.text.count("copied, no.") == 2
+    assert house.lossy.seen[COPY] == 2
+
+
+async def test_copies_go_on_after_a_crash(house: OpenHouse) -> None:
+    """The process died while both were being sent: they are read back, the lines are complete, nothing twice."""
+    boris = await last_month(house)
+    await boris.presses("Copy 2 requests")
+    await sees(boris, "Copying into", "‹ My requests")
+    made = len(await house.requests())
+    assert change(house, "UPDATE intents SET state = 'sending'") == 2
+    assert house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now())) == 2
+    house.assistant.operations.wake()
+    await house.settled(boris)
+    assert last(boris).text.count("copied, no.") == 2
+    assert house.lossy.seen[COPY] == 2
+    assert len(await house.requests()) == made
+
+
+async def test_a_request_that_cannot_be_shown_yet_does_not_free_its_draft(house: OpenHouse) -> None:
+    """It is made, but the list does not have it yet: the card says so, and the draft is no draft any more."""
+    boris = await house.linked("boris")
+    await written(boris)
+    house.assistant.polls.pause()
+    move = "UPDATE requests SET author_id = 'anna' WHERE id = new.id"
+    hide = f"CREATE TRIGGER hidden AFTER INSERT ON requests BEGIN {move}; END"
+    house.server.write_now(lambda connection: connection.execute(text(hide)).close())
+    await boris.presses("Submit")
+    await sees(boris, "Submitted, no.", "Open")
+    await boris.says("/request")
+    await sees(boris, "What is it for?")
+    assert house.lossy.seen[SAVE] == 1
+
+
+async def test_several_positions_are_asked_for(house: OpenHouse) -> None:
+    """Who holds two positions says in whose name; the categories are those of the chosen one."""
+    await house.owner.orgschema.worker.save(user_id="boris", block_id=210, is_primary=False)
+    boris = await house.linked("boris")
+    await boris.says("/request 700 posters")
+    await sees(boris, "In the name of which position do you ask?")
+    await boris.presses("Marketing Specialist")
+    await sees(boris, "Which category is it?", "Marketing ›")
+    await boris.says("advertising")
+    await sees(boris, "Which category is it?", "All categories")
+    await boris.presses("Marketing › Advertising")
+    await sees(boris, "For which month?")
+    await boris.presses(last(boris).buttons[0][0])
+    for question in ("What is the problem?", "What is the solution?", "Why is it worth the money?"):
+        await sees(boris, question)
+        await boris.says("Because")
+    review = await sees(boris, "not submitted yet", "Submit")
+    assert "Marketing Specialist" in review.text
+    await boris.presses("Submit")
+    await sees(boris, "Submitted, no.")
+    made = await newest(house)
+    assert (made.author_block_id, made.type) == (210, 151)
+
+
+async def test_files_are_counted_with_a_link(tmp_path: Path) -> None:
+    """Files have no documented shape: their count, and where to open them."""
+    async with open_house(tmp_path, web_url="https://workspace.example/finplan") as house:
+        change(house, """UPDATE requests SET files = '[{"a": 1}, "b"]' WHERE id = 1""", server=True)
+        boris = await house.linked("boris")
+        await boris.says("/myrequests")
+        await sees(boris, "open requests", "Raised floor")
+        await boris.presses("Raised floor")
+        card = await sees(boris, "2 files", "‹ My requests")
+        assert 'href="https://workspace.example/finplan"' in card.html
