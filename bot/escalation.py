@@ -95,6 +95,9 @@ class Escalation:
         fresh = {one.key: now.isoformat() for late_ones in by_person.values() for one in late_ones}
 
         def tell(connection: Connection) -> None:
+            if facts.get(connection, TOLD, {}).keys() & fresh.keys():
+                # Another poll was faster; what it has left is told by the next one.
+                return
             facts.put(connection, TOLD, {**kept, **fresh}, self._desk.now())
             for person, html in messages.items():
                 outbox.say(connection, person.telegram_id, html, self._desk.now())
