@@ -13,7 +13,10 @@ PAGE = b"HTTP/1.1 502 Bad Gateway\r\nContent-Type: text/html\r\nContent-Length: 
 
 
 class Lossy:
-    """`lose(path, times)` loses the next answers of that path, `swallow` its next requests; `seen` counts by path."""
+    """`lose(path, times)` loses the next answers of that path, `swallow` its next requests, `hold` keeps them waiting.
+
+    `seen` counts the requests by path.
+    """
 
     def __init__(self, upstream: str) -> None:
         parts = urlsplit(upstream)
@@ -21,6 +24,7 @@ class Lossy:
         self._losing: Counter[str] = Counter()
         self._swallowing: Counter[str] = Counter()
         self._garbling: Counter[str] = Counter()
+        self._holding: dict[str, asyncio.Event] = {}
         self.seen: Counter[str] = Counter()
         self.url = ""
 
@@ -40,6 +44,11 @@ class Lossy:
         for ordered in (self._losing, self._swallowing, self._garbling):
             ordered.clear()
 
+    def hold(self, path: str) -> asyncio.Event:
+        """Requests of that path wait until the event is set."""
+        self._holding[path] = asyncio.Event()
+        return self._holding[path]
+
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection: one request after the other."""
         with suppress(asyncio.IncompleteReadError, ConnectionError):
@@ -48,6 +57,8 @@ class Lossy:
                 path = head.split(b" ", 2)[1].decode()
                 body = await reader.readexactly(_length(head))
                 self.seen[path] += 1
+                if path in self._holding:
+                    await self._holding[path].wait()
                 if self._swallowing[path] > 0:
                     self._swallowing[path] -= 1
                     break
