@@ -1,0 +1,405 @@
+"""/report and /balance in chat: the sums are those of the workspace, within what the person may see."""
+
+import zipfile
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from bot.dialogues.report_month import bounds, month_of, sums_of
+from bot.mirror import Entry, Ledger, first_day
+from bot.purse import Purse, may_use
+from bot.sandbox import PersonChat
+from bot.texts import Texts
+from tests.bot.house import OpenHouse, hosted, open_house
+from workspace_api.contract.access import AccessItem
+from workspace_api.contract.finance import Cashbox, Transaction, TransactionCategory
+
+TODAY = date(2026, 11, 21)
+THIS_MONTH = first_day(datetime.now(UTC).date())
+LIST = "/finance/api/transaction/list"
+
+
+def english(month: date) -> str:
+    return Texts("en", UTC).month(month.isoformat())
+
+
+# Which month
+
+
+@pytest.mark.parametrize(
+    ("words", "month"),
+    [
+        ("", date(2026, 11, 1)),
+        ("2026-10", date(2026, 10, 1)),
+        ("2026-10-01", date(2026, 10, 1)),
+        ("10.2026", date(2026, 10, 1)),
+        ("10/2025", date(2025, 10, 1)),
+        ("10", date(2026, 10, 1)),
+        ("12", date(2025, 12, 1)),
+        ("October", date(2026, 10, 1)),
+        ("oct 2025", date(2025, 10, 1)),
+        ("Dec", date(2025, 12, 1)),
+        ("  ОКТЯБРЬ   2024 ", date(2024, 10, 1)),
+        ("октября", date(2026, 10, 1)),
+        ("мая", date(2026, 5, 1)),
+        ("май", date(2026, 5, 1)),
+        ("сент.", date(2026, 9, 1)),
+    ],
+)
+def test_which_month_is_meant(words: str, month: date) -> None:
+    """Numbers and names in both languages; without a year the last such month."""
+    assert month_of(words, TODAY) == month
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["2026-13", "13", "0", "2026-00", "ma", "ju", "1999-05", "99999-01", "yesterday", "10-2", "x" * 500, "²", "٣"],
+)
+def test_what_is_no_month(words: str) -> None:
+    """Thirteen, two letters that may be two months, years beyond reason."""
+    assert month_of(words, TODAY) is None
+
+
+@given(st.text(max_size=20), st.dates(min_value=date(2000, 1, 1), max_value=date(2099, 12, 31)))
+def test_any_words_are_a_month_or_none(words: str, today: date) -> None:
+    """Never an error, and always the first day."""
+    month = month_of(words, today)
+    assert month is None or month.day == 1
+
+
+@given(st.dates(min_value=date(2000, 1, 1), max_value=date(2099, 12, 31)), st.sampled_from(["en", "ru"]))
+def test_a_month_is_read_as_it_is_written(day: date, language: str) -> None:
+    """What a button says can be typed."""
+    assert month_of(Texts(language, UTC).month(day.isoformat()), TODAY) == first_day(day)
+
+
+# Sums
+
+TREE = {
+    number: TransactionCategory(id=number, parent_id=parent, name=f"c{number}")
+    for number, parent in {1: None, 2: 1, 3: 1, 9: None}.items()
+}
+BOXES = {
+    1: Cashbox(id=1, currency_code="EUR"),
+    2: Cashbox(id=2, currency_code="USD"),
+    3: Cashbox(id=3, currency_code="EUR"),
+}
+
+
+def spent(number: int, amount: int, category: int | None, day: date = TODAY, box: int = 1) -> Entry:
+    return Entry(number, "out", day, box, amount, None, 0, category, "anna", "")
+
+
+def purse(entries: Sequence[Entry]) -> Purse:
+    return Purse(Ledger(0.0, tuple(entries)), BOXES, TODAY, UTC)
+
+
+def test_sums_go_up_the_tree_and_never_over_currencies() -> None:
+    """Each uppermost category with what lies in it, its share, and the month before."""
+    found = sums_of(
+        purse(
+            [
+                spent(1, 30, 2),
+                spent(2, 50, 3),
+                spent(3, 20, None, box=3),
+                spent(4, 7, 9, box=2),
+                spent(5, 11, 2, first_day(TODAY, -1)),
+            ]
+        ),
+        first_day(TODAY),
+        "out",
+        TREE,
+    )
+    assert [(each.code, each.total, each.before, each.count) for each in found] == [
+        ("EUR", 100, 11, 3),
+        ("USD", 7, 0, 1),
+    ]
+    first, second = found[0].parts
+    assert (first.category, first.amount, first.before, first.share) == (1, 80, 11, Decimal("0.8"))
+    assert first.inner == ((3, 50), (2, 30))
+    assert (second.category, second.amount) == (None, 20)
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**9), st.sampled_from([None, 1, 2, 3, 9, 77]), st.sampled_from([1, 2, 3]))))
+def test_nothing_is_lost_in_a_sum(drawn: list[tuple[int, int | None, int]]) -> None:
+    """The parts add up to the total, the inner ones to their part, the shares to one."""
+    made = [spent(number, amount, category, box=box) for number, (amount, category, box) in enumerate(drawn)]
+    found = sums_of(purse(made), first_day(TODAY), "out", TREE)
+    assert sum(each.total for each in found) == sum(amount for amount, _, _ in drawn)
+    for each in found:
+        assert sum(part.amount for part in each.parts) == each.total
+        assert all(sum(amount for _, amount in part.inner) == part.amount for part in each.parts)
+        assert not each.total or abs(sum((part.share for part in each.parts), Decimal(0)) - 1) < Decimal("1e-9")
+
+
+def test_how_far_one_can_turn_the_pages() -> None:
+    """From the first entry's month to this one, or to the last where something is booked ahead."""
+    assert bounds(purse([])) == (date(2026, 11, 1), date(2026, 11, 1))
+    assert bounds(purse([spent(1, 5, 1, date(2026, 3, 9))])) == (date(2026, 3, 1), date(2026, 11, 1))
+    assert bounds(purse([spent(1, 5, 1, date(2027, 1, 9))])) == (date(2026, 11, 1), date(2027, 1, 1))
+
+
+# Who may see which cashbox, where it is not their own key that asks
+
+PARENTS = {1: None, 2: 1, 10: 2, 100: 10, 4: None}
+
+
+@pytest.mark.parametrize(
+    ("items", "mine", "may"),
+    [
+        ([], [], True),
+        ([{"block_id": 10}], [10], True),
+        ([{"block_id": 10}], [100], False),
+        ([{"block_id": 10, "nested": True}], [100], True),
+        ([{"block_id": 10, "nested": True}], [2], False),
+        ([{"block_id": 10, "parents": True}], [2], True),
+        ([{"block_id": 10, "parents": True}], [100], False),
+        ([{"block_id": 4}], [1, 2], False),
+        ([{"block_id": 4}, {"block_id": 1, "nested": True}], [100], True),
+        ([{"block_id": None}], [1], False),
+        ([{"block_id": 1}], [], False),
+    ],
+)
+def test_an_access_list(items: list[dict[str, object]], mine: list[int], may: bool) -> None:
+    """The block itself, those under it, those over it; nobody but these."""
+    box = Cashbox(id=1, access_blocks=[AccessItem.model_validate(item) for item in items])
+    assert may_use(box, mine, PARENTS) is may
+
+
+# In chat
+
+
+async def seen(house: OpenHouse, user_id: str, kind: str, month: date, code: str) -> list[Transaction]:
+    """What a person's own key shows of a month in one currency."""
+    api = house.as_user(user_id)
+    boxes = {box.id for box in await api.finance.transaction.cashbox_list() if box.currency_code == code}
+    found = await (
+        api.finance.transaction.list(type="out") if kind == "out" else api.finance.transaction.list(type="in")
+    )
+    return [
+        each
+        for each in found
+        if each.cashbox_id in boxes and each.report_date and first_day(each.report_date.date()) == month
+    ]
+
+
+async def at_report(house: OpenHouse, user_id: str = "helen", words: str = "") -> PersonChat:
+    chat = await house.linked(user_id)
+    await chat.says(f"/report {words}".strip())
+    await chat.card(containing=": expenses")
+    return chat
+
+
+async def test_balances_of_ones_own_cashboxes(house: OpenHouse) -> None:
+    """Opening and in less out and moves, a total for each currency, and when it was read; others' are not there."""
+    helen = await house.linked("helen")
+    await helen.says("/balance")
+    card = await helen.card(containing="What lies in the cashboxes")
+    assert card.buttons == (("Refresh",),)
+    lists = {
+        "in": await house.owner.finance.transaction.list(type="in"),
+        "out": await house.owner.finance.transaction.list(type="out"),
+    }
+    moves = await house.owner.finance.transaction.list(type="move")
+    total = 0
+    for box in await house.as_user("helen").finance.transaction.cashbox_list():
+        left = (box.opening_balance or 0) + sum(each.sum or 0 for each in lists["in"] if each.cashbox_id == box.id)
+        left -= sum(each.sum or 0 for each in lists["out"] if each.cashbox_id == box.id)
+        left -= sum(each.sum_charge or 0 for each in moves if each.cashbox_id_charge == box.id)
+        left += sum(each.sum_topup or 0 for each in moves if each.cashbox_id_topup == box.id)
+        shown = f"€{left:,}" if box.currency_code == "EUR" else f"{left:,}\u00a0₽"
+        assert f"{box.name}: {shown}" in card.text
+        total += left if box.currency_code == "EUR" else 0
+    assert f"EUR: €{total:,}" in card.text
+    assert "Dollar account" not in card.text
+    assert "as of" in card.text
+
+
+async def test_a_new_entry_is_there_after_a_minute(house: OpenHouse) -> None:
+    """Refresh reads again, but not twice in a minute; the card says so."""
+    helen = await house.linked("helen")
+    await helen.says("/balance")
+    before = await helen.card(containing="Office petty cash")
+    calls = house.lossy.seen[LIST]
+    answer = await helen.presses("Refresh")
+    assert "less than a minute" in (answer.text or "")
+    assert house.lossy.seen[LIST] == calls == 3
+    assert helen.message(before.id).text == before.text
+
+
+async def test_the_sums_of_a_month(house: OpenHouse) -> None:
+    """Last month's expenses as the workspace has them, the booking date named, a plot and a workbook."""
+    helen = await at_report(house)
+    month = first_day(THIS_MONTH, -1)
+    await helen.presses(f"‹ {english(month)}")
+    card = await helen.card(containing=f"{english(month)}: expenses")
+    found = await seen(house, "helen", "out", month, "EUR")
+    total = sum(each.sum or 0 for each in found)
+    assert f"EUR: €{total:,}" in card.text
+    assert "By booking date" in card.text
+    fuel = sum(each.sum or 0 for each in found if each.category_id == 102)
+    assert f"Fuel €{fuel:,}" in card.text or f"Transport: €{fuel:,}" in card.text
+    assert ("Income",) in card.buttons
+    assert ("XLSX", "Refresh") in card.buttons
+
+
+async def test_the_other_kind_and_the_way_back(house: OpenHouse) -> None:
+    """One card: months back and forth, income and expenses."""
+    helen = await at_report(house)
+    before = first_day(THIS_MONTH, -1)
+    await helen.presses("Income")
+    card = await helen.card(containing=f"{english(THIS_MONTH)}: income")
+    total = sum(each.sum or 0 for each in await seen(house, "helen", "in", THIS_MONTH, "EUR"))
+    assert f"EUR: €{total:,}" in card.text
+    await helen.presses(f"‹ {english(before)}")
+    assert (await helen.card(containing=f"{english(before)}: income")).id == card.id
+    await helen.presses("Expenses")
+    await helen.card(containing=f"{english(before)}: expenses")
+    await helen.presses(f"{english(THIS_MONTH)} ›")
+    last = await helen.card(containing=f"{english(THIS_MONTH)}: expenses")
+    assert not [label for row in last.buttons for label in row if label.endswith("›")]
+
+
+async def test_the_plot_comes_as_a_picture(house: OpenHouse) -> None:
+    """Beside the card, which stays as it is."""
+    helen = await at_report(house)
+    card = await helen.card(containing=": expenses")
+    await helen.presses("Plot")
+    await helen.waits(lambda chat: chat.last.photo is not None)
+    assert helen.last.photo is not None
+    assert Image.open(BytesIO(helen.last.photo)).width == 1080
+    assert "expenses, EUR" in helen.last.text
+    assert "as of" in helen.last.text
+    assert helen.message(card.id).buttons == card.buttons
+
+
+async def test_the_workbook_has_the_sums_and_the_entries(house: OpenHouse) -> None:
+    """As many rows as there are entries; what somebody wrote as a formula is a text."""
+    await house.as_user("helen").fintransaction.transaction.create(
+        type="out", sum=5, cashbox_id=2, category_id=101, description="=1+1"
+    )
+    helen = await at_report(house)
+    await helen.presses("XLSX")
+    await helen.waits(lambda chat: chat.last.document is not None)
+    said = helen.last
+    assert said.file_name == f"out-{THIS_MONTH:%Y-%m}.xlsx"
+    assert said.document is not None
+    with zipfile.ZipFile(BytesIO(said.document)) as book:
+        parts = {name: book.read(name).decode() for name in book.namelist()}
+    texts = "".join(ET.fromstring(parts["xl/sharedStrings.xml"]).itertext())
+    assert "=1+1" in texts
+    assert "By booking date" in texts
+    assert "<f>" not in parts["xl/worksheets/sheet1.xml"] + parts["xl/worksheets/sheet2.xml"]
+    count = sum([len(await seen(house, "helen", "out", THIS_MONTH, code)) for code in ("EUR", "RUB")])
+    # Two notes, an empty row and the titles stand above.
+    assert parts["xl/worksheets/sheet2.xml"].count("<row ") == count + 3
+
+
+async def test_a_month_by_its_name_and_one_that_does_not_exist(house: OpenHouse) -> None:
+    """Words that are no month are answered in words; a month outside of what is known shows the nearest."""
+    helen = await house.linked("helen")
+    await helen.says("/report 2026-13")
+    await helen.card(containing="There is no such month as “2026-13”")
+    await helen.says("/report 2001-01")
+    card = await helen.card(containing="Nothing is known of January 2001")
+    assert not [label for row in card.buttons for label in row if label.startswith("‹")]
+    await helen.says(f"/report {first_day(THIS_MONTH, -2):%m.%Y}")
+    await helen.card(containing=f"{english(first_day(THIS_MONTH, -2))}: expenses")
+
+
+async def test_a_month_in_which_nothing_was_booked(house: OpenHouse) -> None:
+    """Said in words, with the way on."""
+    ahead = first_day(THIS_MONTH, 3)
+    if house.keeps_data:
+        await house.as_user("helen").fintransaction.transaction.create(
+            type="out", sum=5, cashbox_id=2, category_id=101, data={"date": ahead.isoformat()}
+        )
+    helen = await house.linked("helen")
+    await helen.says(f"/report {first_day(THIS_MONTH, 1):%Y-%m}")
+    card = await helen.card(containing=": expenses")
+    if house.keeps_data:
+        assert "Nothing was booked in this month" in card.text
+        assert not [label for row in card.buttons for label in row if label in {"Plot", "XLSX"}]
+    else:
+        assert f"Nothing is known of {english(first_day(THIS_MONTH, 1))}" in card.text
+
+
+async def test_what_is_booked_from_others_cashboxes_does_not_count(house: OpenHouse) -> None:
+    """The storekeeper's report has nothing of the main account."""
+    pauline = await at_report(house, "pauline")
+    card = await pauline.card(containing=": expenses")
+    everything = await house.owner.finance.transaction.list(type="out")
+    assert any(each.cashbox_id == 1 for each in everything)
+    total = sum(each.sum or 0 for each in await seen(house, "pauline", "out", THIS_MONTH, "EUR"))
+    assert f"EUR: €{total:,}" in card.text
+    assert "Salaries" not in card.text
+
+
+async def test_without_a_key_nothing_is_shown(house: OpenHouse) -> None:
+    """Where the policy gives the service's key to nobody: said in words, and nothing is read for it."""
+    marina = await house.linked("marina", key=False)
+    for command in ("/balance", "/report"):
+        await marina.says(command)
+        await marina.card(containing="I have no key of yours")
+    assert house.lossy.seen[LIST] == 0
+
+
+async def test_counting_is_shown_while_it_takes_long(house: OpenHouse) -> None:
+    """At once, on the card that then shows the sums."""
+    helen = await house.linked("helen")
+    answered = house.lossy.hold(LIST)
+    await helen.says("/report")
+    counting = await helen.card(containing="Counting …")
+    assert counting.buttons == ()
+    answered.set()
+    shown = await helen.card(containing=f"{english(THIS_MONTH)}: expenses")
+    assert shown.id == counting.id
+    assert "Refresh" in shown.buttons[-1]
+
+
+async def test_failing_to_count_is_said_and_tried_again(house: OpenHouse) -> None:
+    """The workspace does not answer: the card does not count for ever, and it is the workspace that is named."""
+    helen = await house.linked("helen")
+    # A reading is tried four times.
+    house.lossy.lose(LIST, 4)
+    await helen.says("/balance")
+    failed = await helen.card(containing="This could not be counted", timeout=30)
+    assert failed.buttons == (("Try again",),)
+    await helen.card(containing="The workspace does not answer right now")
+    await helen.presses("Try again", on=failed)
+    shown = await helen.card(containing="Main account, EUR: €")
+    assert shown.id == failed.id
+
+
+@pytest.mark.parametrize("profile", ["standard", "hosted"])
+async def test_in_russian(tmp_path: Path, profile: str) -> None:
+    """Every line of the cards, the caption and the workbook's titles."""
+    async with open_house(tmp_path, language="ru", profile=hosted() if profile == "hosted" else None) as house:
+        chat = house.chat("helen")
+        await chat.starts(house.invite("helen"))
+        await chat.card(containing="Это вы?")
+        await chat.presses("Да")
+        await chat.card(containing="Подключено")
+        await chat.says("/balance")
+        balance = await chat.card(containing="Сколько денег в кассах")
+        await chat.says("/report")
+        report = await chat.card(containing=": расходы")
+        await chat.presses("График")
+        await chat.waits(lambda chat: chat.last.photo is not None)
+        assert ": расходы, EUR · на" in chat.last.text
+        await chat.presses("XLSX")
+        await chat.waits(lambda chat: chat.last.document is not None)
+        assert chat.last.document is not None
+        with zipfile.ZipFile(BytesIO(chat.last.document)) as book:
+            texts = "".join(ET.fromstring(book.read("xl/sharedStrings.xml")).itertext())
+        for words in (balance.text, report.text, texts):
+            assert "дате учёта" in words
+            assert not [word for word in ("booking", "as of", "Sum", "Total", "expenses", "Currency") if word in words]
