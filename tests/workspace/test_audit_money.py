@@ -20,6 +20,7 @@ from bot.intents import Intent
 from storage import Database
 from tests.e2e.processes import run, started
 from workspace import parts, settings
+from workspace.commands.confirm import Sight
 from workspace.main import main
 from workspace_api import Workspace
 
@@ -296,6 +297,13 @@ def test_a_hosted_workspace_is_confirmed_by_a_known_transaction(
     assert main(["doctor"]) == 1
     assert "The settings of this workspace have changed" in capsys.readouterr().out
     assert main(["doctor", "--confirm", str(known.id), "--yes"]) == 0
+
+
+def test_what_the_key_sees_is_told_without_guessing() -> None:
+    """Owner, employee, or not known where the workspace does not count."""
+    assert "acts as the owner (it sees all 412 transactions), sees 63 people" in str(Sight(63, 412, 412))
+    assert "acts as an employee (it sees 12 of 412 transactions)" in str(Sight(63, 12, 412))
+    assert "of how many is not told" in str(Sight(63, 12, None))
 
 
 def test_a_transaction_that_the_key_does_not_see_confirms_nothing(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from workspace import parts
 from workspace.settings import Settings, SettingsError
-from workspace_api import AsyncWorkspace
+from workspace_api import AsyncWorkspace, CallRefused
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -23,18 +23,20 @@ OFFERED = 3
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What the service's key sees: people, entries, and how many entries there are in all."""
+    """What the service's key sees: people, entries, and how many entries there are in all (None: that is not told)."""
 
     people: int
     entries: int
-    all_entries: int
+    all_entries: int | None
 
     @property
     def is_owner(self) -> bool:
         """Whether it sees everything, as the owner's key does; there is no operation that says whose key it is."""
-        return self.entries >= self.all_entries
+        return self.all_entries is not None and self.entries >= self.all_entries
 
     def __str__(self) -> str:
+        if self.all_entries is None:
+            return f"key sees {self.entries} transactions (of how many is not told), sees {self.people} people"
         if self.is_owner:
             return f"key acts as the owner (it sees all {self.all_entries} transactions), sees {self.people} people"
         return (
@@ -61,7 +63,11 @@ async def sight(api: AsyncWorkspace, entries: int) -> Sight:
     """How much the key sees."""
     profiles = await api.user.profile.list()
     active = sum(1 for profile in profiles if not profile.is_disabled and not profile.is_deleted)
-    return Sight(active, entries, await api.fintransaction.transaction.get.total.count())
+    try:
+        in_all = await api.fintransaction.transaction.get.total.count()
+    except CallRefused:
+        in_all = None
+    return Sight(active, entries, in_all)
 
 
 async def _confirm(chosen: Settings, transaction_id: int, sure: bool) -> int:

@@ -17,7 +17,7 @@ from email.utils import parsedate_to_datetime
 from workspace import parts, settings
 from workspace.commands.words import Subcommands, WrongWords
 from workspace.settings import Settings, SettingsError
-from workspace_api import AsyncWorkspace, CallFailed, WorkspaceError
+from workspace_api import AsyncWorkspace, CallFailed, CallRefused, WorkspaceError
 
 SKEW = 30.0
 """Seconds by which the workspace's clock may differ."""
@@ -224,7 +224,10 @@ async def _key_kind(api: AsyncWorkspace) -> Check:
     """Whose the key is, by what it sees: nobody is told who a key belongs to."""
     from workspace.commands.confirm import entries_of, sight
 
-    live = [entry for _, entry in await entries_of(api) if entry.delete_date is None]
+    try:
+        live = [entry for _, entry in await entries_of(api) if entry.delete_date is None]
+    except CallRefused as error:
+        return Check("key kind", False, str(error), "The bot needs a key that sees the transactions: an owner's.")
     seen = await sight(api, len(live))
     remedy = "" if seen.is_owner else "An owner's key sees everything: the bot polls and compares for all with it."
     return Check("key kind", True, str(seen), remedy)
@@ -238,7 +241,10 @@ async def _reconciled(chosen: Settings, api: AsyncWorkspace) -> list[Check]:
         return []
     with parts.open_bot_database(chosen) as database:
         desk = parts.open_desk(chosen, database, api)
-        found = await reconcile(desk)
+        try:
+            found = await reconcile(desk)
+        except CallRefused as error:
+            return [Check("reconciliation", False, str(error), "The bot needs a key that sees everything.")]
         words = [await in_words(desk, desk.texts(chosen.language), difference) for difference in found[:SHOWN]]
     if not found:
         return [Check("reconciliation", True, "what the bot did is in the workspace as it was left")]
