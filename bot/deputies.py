@@ -75,12 +75,13 @@ def of(connection: Connection, user_id: str, day: date) -> Leave | None:
 
 
 def stood_in_for(connection: Connection, deputy_id: str, day: date) -> dict[int, Leave]:
-    """The requests that wait for those whom this person stands in for today, by number."""
+    """The requests that wait for those whom this person stands in for today, in their own right, by number."""
     found: dict[int, Leave] = {}
     for leave in open_ones(connection, day):
         away = people.find_user(connection, leave.user_id) if leave.deputy_id == deputy_id and leave.on(day) else None
         if away is not None:
-            rows = connection.execute(select(waiting.c.request_id).where(waiting.c.telegram_id == away.telegram_id))
+            own = (waiting.c.telegram_id == away.telegram_id, waiting.c.own.is_(True))
+            rows = connection.execute(select(waiting.c.request_id).where(*own))
             found |= {row.request_id: leave for row in rows if row.request_id != people.FIRST}
     return found
 

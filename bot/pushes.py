@@ -25,7 +25,7 @@ from bot.cards import Card
 from bot.deputies import Leave
 from bot.desk import Desk, Turn
 from bot.dialogues.request_queue import Reading, look
-from bot.dialogues.request_view import standing, subject_of
+from bot.dialogues.request_view import standing, subject_of, waits_for_viewer
 from bot.dialogues.requests import Requests
 from bot.directory import is_active
 from bot.people import FIRST
@@ -131,7 +131,8 @@ class Pushes:
         if not known.quiet:
             await self._not_theirs(turn, reading)
         untold = {request.id or 0 for request in new} if held else set[int]()
-        turn.change(partial(_note, turn=turn, known=known.told, now={*now, FIRST}, untold=untold))
+        rows = {number: _Row(number not in untold, waits_for_viewer(request)) for number, request in now.items()}
+        turn.change(partial(_note, turn=turn, known=known.told, now={**rows, FIRST: _Row(True, True)}))
         await self._desk.db.write(turn.write)
 
     async def _push(self, turn: Turn, new: Sequence[Request], reading: Reading, known: Known) -> None:
@@ -205,11 +206,13 @@ class Pushes:
 
     async def _without_deputy(self, turn: Turn, new: Sequence[Request], leave: Leave) -> None:
         """Who is on leave is told of what waits where the deputy cannot be reached here any more."""
+        day = deputies.today(self._desk)
         with self._desk.db.read() as connection:
             deputy = people.find_user(connection, leave.deputy_id)
-        profile = (await self._desk.directory.people()).get(leave.deputy_id)
-        reached = deputy is not None and not deputy.blocked and deputy.sealed_key is not None
-        if reached and is_active(profile, deputies.today(self._desk).isoformat()):
+            leaves = deputies.open_ones(connection, day)
+        linked = {} if deputy is None else {deputy.user_id: deputy}
+        active = is_active((await self._desk.directory.people()).get(leave.deputy_id), day.isoformat())
+        if deputies.obstacle(leave.user_id, leave.deputy_id, linked, active, leaves, day, day) is None:
             return
         named = {request.id or 0: request for request in new}
         fresh = self._not_noted(list(named), leave)
@@ -259,16 +262,21 @@ def _called(turn: Turn, request: Request | None, number: int) -> str:
     return (request.name if request is not None else None) or turn.t("Request %(id)s", id=number)
 
 
-def _note(connection: Connection, turn: Turn, known: Mapping[int, bool], now: set[int], untold: set[int]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Row:
+    told: bool
+    own: bool
+
+
+def _note(connection: Connection, turn: Turn, known: Mapping[int, bool], now: Mapping[int, _Row]) -> None:
     """What waits for the person from here on."""
     here = waiting.c.telegram_id == turn.telegram_id
-    for number in set(known) - now:
+    for number in known.keys() - now.keys():
         connection.execute(delete(waiting).where(here, waiting.c.request_id == number))
-    for number in now:
+    for number, row in now.items():
+        values = {"told": row.told, "own": row.own}
         if number in known:
-            if known[number] != (number not in untold):
-                row = update(waiting).where(here, waiting.c.request_id == number)
-                connection.execute(row.values(told=number not in untold))
-            continue
-        row_of = {"telegram_id": turn.telegram_id, "request_id": number, "since": turn.now}
-        connection.execute(insert(waiting).values(**row_of, told=number not in untold))
+            connection.execute(update(waiting).where(here, waiting.c.request_id == number).values(**values))
+        else:
+            kept = {"telegram_id": turn.telegram_id, "request_id": number, "since": turn.now, **values}
+            connection.execute(insert(waiting).values(**kept))

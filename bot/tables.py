@@ -138,6 +138,7 @@ waiting = Table(
     Column("request_id", Integer, primary_key=True, autoincrement=False),
     Column("since", Float, nullable=False),
     Column("told", Boolean, nullable=False, server_default=true()),  # the person has it on a card, or knows of it
+    Column("own", Boolean, nullable=False, server_default=true()),  # in their own right, not as somebody's deputy
 )
 
 choices = Table(

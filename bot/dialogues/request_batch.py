@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from bot import access
 from bot.cards import Button, Card, View
-from bot.desk import Intended, Turn
+from bot.desk import Intended, Refusal, Turn
 from bot.dialogues.request_decide import intended, news_of, wrong_name
 from bot.dialogues.request_queue import ACCEPTS, Reading, look
 from bot.dialogues.request_view import decisions, money, on_screen, standing, subject_of
@@ -21,6 +21,7 @@ from bot.intents import Intent, Settled
 from bot.operations import STALE
 from bot.tables import intents
 from bot.texts import sentence, short
+from bot.vault import VaultError
 from workspace_api import WorkspaceError
 from workspace_api.contract.finplan import Request
 
@@ -180,7 +181,7 @@ class Batch:
         if not why:
             try:
                 await self._send(turn, card, proved=True)
-            except WorkspaceError:
+            except (WorkspaceError, Refusal, VaultError):
                 why = "late"
         if why:
             left = [row | {"state": "left", "said": why} if row["state"] == "later" else row for row in receipts]

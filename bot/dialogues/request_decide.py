@@ -18,7 +18,7 @@ from bot.incoming import Tapped
 from bot.intents import Intent, Settled, Verdict
 from bot.periods import request_by_id
 from bot.texts import sentence, short
-from workspace_api import calls
+from workspace_api import WorkspaceError, calls
 from workspace_api.contract.endpoint import Call
 from workspace_api.contract.finplan import Request, RequestHistory
 
@@ -257,8 +257,16 @@ async def wrong_name(turn: Turn, request: Request, intent: Intent) -> str | None
     turn.change(lambda connection: people.mark(connection, person.telegram_id, sealed_key=None))
     return turn.t(
         "The workspace noted this under the name of %(who)s. Your key is not your own: ask for a new invitation.",
-        who=await turn.desk.directory.name(news[0].author_id),
+        who=await _name(turn, news[0].author_id),
     )
+
+
+async def _name(turn: Turn, user_id: str | None) -> str:
+    """A name, or the bare id: that the key is not used again must not hang on a dictionary."""
+    try:
+        return await turn.desk.directory.name(user_id)
+    except WorkspaceError:
+        return user_id or "?"
 
 
 async def confirmed(turn: Turn, request: Request, intent: Intent) -> str:

@@ -334,3 +334,20 @@ async def test_the_xray_opens_on_the_card_and_the_decision_is_below(house: OpenH
     await anna.presses("Approve", on=anna.message(card.id))
     await anna.card(containing="Approved by you")
     assert await reviewers(house, 1, "accept") == ["anna"]
+
+
+async def test_files_are_counted_and_linked(tmp_path: Path) -> None:
+    """What is attached has no documented shape: how many there are, and where the workspace shows them."""
+    async with open_house(tmp_path, web_url="https://alder.example/app") as house:
+        anna = await house.linked("anna")
+        await house.as_user("boris").finplan.request.save(
+            author_block_id=100,
+            finplan="2026-11-01",
+            name="A new drill",
+            sum=340,
+            type=130,
+            files=[{"id": 1}, {"id": 2}],
+        )
+        card = await anna.card(containing="A new drill")
+        assert "📎 2 files · open in the workspace" in card.text
+        assert "https://alder.example/app" in card.html

@@ -177,3 +177,16 @@ async def test_an_unreachable_deputy_is_told_to_who_is_away(house: OpenHouse) ->
     await polled(house)
     assert sum("cannot be reached" in message.text for message in anna.messages) == 1
     assert pushed(marina) == []
+
+
+async def test_a_deputy_who_goes_away_too_is_told(house: OpenHouse) -> None:
+    """Marina stands in and then goes on leave herself: her deputy gets nothing of Anna's, and Anna is told."""
+    anna, marina = await both(house)
+    victor = await house.linked("victor")
+    await goes(anna, "Marina Holt")
+    await goes(marina, "Victor Langley")
+    await asked(house, "A new drill")
+    await polled(house)
+    notice = await anna.card(containing="your deputy Marina Holt cannot be reached here")
+    assert "A new drill" in notice.text
+    assert not any("A new drill" in message.text for chat in (marina, victor) for message in chat.messages)

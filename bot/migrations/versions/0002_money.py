@@ -14,6 +14,7 @@ down_revision = "0001"
 COLUMNS = (
     ("people", Column("zone", Text)),
     ("waiting", Column("told", Boolean, nullable=False, server_default=true())),
+    ("waiting", Column("own", Boolean, nullable=False, server_default=true())),
     ("people", Column("workspace", Text)),
     ("invitations", Column("confirm", Boolean, nullable=False, server_default=false())),
     ("invitations", Column("profile", Text)),
