@@ -52,6 +52,9 @@ HELLO = 3.0
 LONGEST_HOLD, MOST_FAILURES = 60.0, 5
 
 
+FRESH = 2.0
+"""Seconds for which a card that was just shown is fresh enough for a tap on an older one."""
+
 LARGEST_FILE = 10_000_000
 """Bytes of a picture that is looked at."""
 
@@ -345,6 +348,8 @@ async def _tap(turn: Turn, tap: Tapped) -> None:
         return
     if handle.version != card.version:
         turn.toast(turn.t("The card has changed meanwhile: this is how it stands now."))
-        await dialogue.refresh(turn, card)
+        # Who hammers on a button sees what was read a moment ago; the workspace is not asked for each tap.
+        if turn.now - card.shown_at > FRESH:
+            await dialogue.refresh(turn, card)
         return
     await dialogue.tapped(turn, card, handle.action, dict(handle.args))

@@ -51,6 +51,7 @@ class Card:
     id: int = 0
     version: int = 0
     message_id: int | None = None
+    shown_at: float = 0.0
 
     def with_state(self, **changes: Any) -> "Card":
         """The card with some members of its state changed."""
@@ -79,6 +80,7 @@ def _card(row: Row[Any]) -> Card:
         id=row.id,
         version=row.version,
         message_id=row.message_id,
+        shown_at=row.updated_at,
     )
 
 
