@@ -1,112 +1,134 @@
-"""Takes what is due from the outbox to Telegram: in order per chat, paced per chat, through every refusal.
+"""Takes what is due from the outbox to Telegram: in order per chat, paced (pacing.py), through every refusal.
 
 ```
 due rows ─► by chat ─┬─► send or edit ─► sent           429 ─► this chat waits for retry_after, the others go on
-                     └─► …                              blocked ─► dropped, the person is marked
+                     └─► …                              blocked ─► all of the chat is dropped, the person is marked
                                                         network, 5xx ─► tried again, a little later each time
 ```
-An answer to a tap goes first and is not paced.
+An answer to a tap has a lane of its own and is not paced. What Telegram may have taken without saying so is sent again:
+a message may come twice, none is lost.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions
 from telegram.constants import ParseMode
 from telegram.error import BadRequest, Forbidden, InvalidToken, NetworkError, RetryAfter, TelegramError
 
 from bot import cards, outbox, people
 from bot.outbox import ANSWER_LIFETIME, Due
+from bot.pacing import EDIT, Pacing
 from storage import Database
 
 log = logging.getLogger("bot.delivery")
 
+# The library warns of each 429 until one chooses how seconds are told: as a timedelta, which is what it is changing to.
+os.environ.setdefault("PTB_TIMEDELTA", "true")
+
 PAUSE = 0.5
 """Seconds between two looks at the table where nothing wakes the loop earlier."""
 
-BURST, PER_SECOND = 3.0, 1.0
-"""A private chat takes about one new message a second, and a few at once."""
-
-EDIT = 0.25
-"""What an edit counts for: Telegram is more patient with those, and says 429 where it is not."""
-
 LONGEST = 60.0
+
+FINISH = 5.0
+"""Seconds for what is being sent when the bot stops."""
 
 MOST_TRIES = 3
 """How often a row is tried again that fails by a fault of ours."""
 
 
-class Pacing:
-    """How long a chat has to wait before its next message: a token bucket per chat."""
-
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._buckets: dict[int, tuple[float, float]] = {}
-
-    def take(self, chat_id: int, cost: float = 1.0) -> float:
-        """Takes a place; the seconds to wait for it."""
-        now = self._clock()
-        tokens, at = self._buckets.get(chat_id, (BURST, now))
-        tokens = min(BURST, tokens + (now - at) * PER_SECOND) - cost
-        self._buckets[chat_id] = (tokens, now)
-        return max(0.0, -tokens / PER_SECOND)
+Lane = tuple[int, bool]
+"""A chat, and whether it is the lane of its answers to taps."""
 
 
 class Delivery:
     """The loop between the outbox and Telegram."""
 
-    def __init__(self, bot: Bot, db: Database, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        db: Database,
+        clock: Callable[[], float],
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
         self._bot = bot
         self._db = db
         self._clock = clock
+        self._sleep = sleep
         self._pacing = Pacing(clock)
         self._wake = asyncio.Event()
-        self._chats: dict[int, asyncio.Task[None]] = {}
+        self._lanes: dict[Lane, asyncio.Task[None]] = {}
+        self._silent: dict[int, float] = {}
 
     def wake(self) -> None:
         """There may be something to say."""
         self._wake.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`: delivers, chat by chat."""
-        while not stop.is_set():
-            self._wake.clear()
+        """Until `stop`: delivers, chat by chat; what is being sent then is finished. Cancelled, it ends at once."""
+        try:
+            while not stop.is_set():
+                self._wake.clear()
+                self._begin_lanes(stop)
+                try:
+                    async with asyncio.timeout(PAUSE):
+                        await self._wake.wait()
+                except TimeoutError:
+                    continue
+            if self._lanes:
+                await asyncio.wait(self._lanes.values(), timeout=FINISH)
+        finally:
+            lanes = list(self._lanes.values())
+            for task in lanes:
+                task.cancel()
+            await asyncio.gather(*lanes, return_exceptions=True)
+
+    def _begin_lanes(self, stop: asyncio.Event) -> None:
+        """A task for each chat that has something to say and no task yet."""
+        try:
             with self._db.read() as connection:
                 found = outbox.due(connection, self._clock())
-            by_chat: dict[int, list[Due]] = {}
-            for row in found:
-                by_chat.setdefault(row.chat_id, []).append(row)
-            for chat_id, rows in by_chat.items():
-                if chat_id not in self._chats:
-                    self._chats[chat_id] = asyncio.create_task(self._deliver(chat_id, rows))
-            try:
-                async with asyncio.timeout(PAUSE):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
-        for task in self._chats.values():
-            task.cancel()
-        await asyncio.gather(*self._chats.values(), return_exceptions=True)
+        except SQLAlchemyError as error:
+            log.warning("the outbox cannot be read: %s", type(error).__name__)
+            return
+        lanes: dict[Lane, list[Due]] = {}
+        for row in found:
+            lanes.setdefault((row.chat_id, row.kind == "answer"), []).append(row)
+        for lane, rows in lanes.items():
+            if lane not in self._lanes and (lane[1] or self._silent.get(lane[0], 0.0) <= self._clock()):
+                self._lanes[lane] = asyncio.create_task(self._deliver(lane, rows, stop))
 
-    async def _deliver(self, chat_id: int, rows: list[Due]) -> None:
+    async def _deliver(self, lane: Lane, rows: list[Due], stop: asyncio.Event) -> None:
         try:
-            for row in sorted(rows, key=lambda row: (row.kind != "answer", row.id)):
-                if row.kind != "answer":
-                    await asyncio.sleep(self._pacing.take(chat_id, EDIT if self._is_edit(row) else 1.0))
-                begun = await self._db.write(partial(outbox.begin, row_id=row.id))
-                if begun and not await self._one(row):
+            for row in rows:
+                if not lane[1]:
+                    await self._place(row, stop)
+                if stop.is_set():
+                    break
+                begun = await self._db.write(partial(outbox.begin, row_id=row.id, tries=row.tries))
+                if begun and not await self._one(replace(row, tries=row.tries + 1)):
                     break
         except Exception:
             # The database fails: the rows stay due. The next look comes after the loop's pause, not at once.
-            log.exception("delivery to chat %s failed", chat_id)
+            log.exception("delivery to chat %s failed", lane[0])
         else:
             self._wake.set()
         finally:
-            del self._chats[chat_id]
+            del self._lanes[lane]
+
+    async def _place(self, row: Due, stop: asyncio.Event) -> None:
+        """Waits for the row's place in the pace."""
+        cost = EDIT if self._is_edit(row) else 1.0
+        while not stop.is_set() and (wait := self._pacing.take(row.chat_id, cost)) > 0.0:
+            await self._sleep(wait)
 
     def _is_edit(self, row: Due) -> bool:
         """Whether the row's card is on the screen already."""
@@ -122,11 +144,15 @@ class Delivery:
             await self._send(row)
         except RetryAfter as refusal:
             wait = refusal.retry_after
-            seconds = wait if isinstance(wait, int | float) else wait.total_seconds()
-            await self._postpone(row, float(seconds), "429")
+            seconds = float(wait if isinstance(wait, int | float) else wait.total_seconds())
+            if row.kind != "answer":
+                # Also for what is queued from here on.
+                self._silent[row.chat_id] = self._clock() + seconds
+            await self._postpone(row, seconds, "429")
             return False
         except Forbidden as refusal:
             await self._drop(row, refusal.message, blocked=True)
+            return False
         except BadRequest as refusal:
             await self._refused(row, refusal.message)
         except InvalidToken:
@@ -134,7 +160,7 @@ class Delivery:
             await self._postpone(row, LONGEST, "InvalidToken")
             return False
         except NetworkError as fault:
-            await self._postpone(row, min(LONGEST, 1.5 ** min(row.tries, 12)), type(fault).__name__)
+            await self._postpone(row, min(LONGEST, 1.5 ** (min(row.tries, 12) - 1)), type(fault).__name__)
             return False
         except TelegramError as refusal:
             await self._drop(row, refusal.message)
@@ -145,7 +171,7 @@ class Delivery:
         except Exception as fault:
             # A fault of ours in this one row: tried a few times, then dropped, so that the chat goes on.
             log.exception("row %s (%s) cannot be sent", row.id, row.kind)
-            if row.tries < MOST_TRIES:
+            if row.tries <= MOST_TRIES:
                 await self._postpone(row, 1.5**row.tries, type(fault).__name__)
                 return False
             await self._drop(row, type(fault).__name__)
@@ -213,7 +239,8 @@ class Delivery:
     async def _refused(self, row: Due, reason: str) -> None:
         # The library writes the first letter large, other servers may not.
         words = reason.lower()
-        if "message is not modified" in words:
+        if "message is not modified" in words or (row.kind == "delete" and "message" in words):
+            # It is as it should be: unchanged, gone already, or too old to go.
             await self._db.write(lambda connection: outbox.finish(connection, row.id, "sent"))
         elif "chat not found" in words:
             await self._drop(row, reason, blocked=True)
@@ -230,6 +257,7 @@ class Delivery:
         def drop(connection: Connection) -> None:
             outbox.finish(connection, row.id, "dropped", reason)
             if blocked:
+                outbox.drop_chat(connection, row.chat_id, reason)
                 people.mark(connection, row.chat_id, blocked=True)
 
         await self._db.write(drop)

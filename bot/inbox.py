@@ -21,6 +21,9 @@ from bot.tables import inbox
 GATHER = 1.0
 """Seconds that a fresh update waits for a missing one before it."""
 
+QUIET = 5 * 86400.0
+"""Seconds without an update after which the next one's id is not expected to follow: Telegram says a week."""
+
 NEAR = 100
 """Ids count up by one while updates come; after a quiet week they begin elsewhere, and nothing is missing."""
 
@@ -113,7 +116,14 @@ def park(connection: Connection, update_id: int, note: str) -> None:
     connection.execute(update(inbox).where(*here).values(state="parked", note=note))
 
 
-def offset(connection: Connection) -> int | None:
-    """The update id after the newest stored one: what to ask Telegram for next."""
-    newest = connection.execute(select(inbox.c.update_id).order_by(inbox.c.update_id.desc()).limit(1)).scalar()
+def offset(connection: Connection, now: float | None = None) -> int | None:
+    """The update id after the newest stored one: what to ask Telegram for next.
+
+    With `now`, None after a quiet week: then ids begin anew at random, and an offset above them would acknowledge them
+    unread. What comes twice by that is nothing new.
+    """
+    query = select(func.max(inbox.c.update_id))
+    if now is not None:
+        query = query.where(inbox.c.received_at > now - QUIET)
+    newest: int | None = connection.execute(query).scalar()
     return None if newest is None else newest + 1

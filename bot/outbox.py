@@ -1,7 +1,8 @@
 """Everything the bot says: stored, then delivered by the bot's process (delivery.py). No telegram import.
 
 Rows of one chat go out in order. A newer showing of a card replaces one that has not gone out yet, so a card that
-changes five times in a second is edited once. `once` makes a thing that is said twice go out once.
+changes five times in a second is edited once. `once` makes a thing that is said twice go out once. Nothing is stored
+for a person who has stopped the bot, and a chat that is nobody's gets a reply every ten seconds at the most.
 """
 
 import json
@@ -11,13 +12,21 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, delete, func, insert, or_, select, update
 
-from bot.tables import outbox
+from bot.tables import outbox, people
 
 AT_ONCE = 20
 """Messages of one chat that are looked at in one round."""
 
 ANSWER_LIFETIME = 30.0
 """Seconds after which answering a tap is of no use any more."""
+
+
+STRANGERS_WAIT = 10.0
+"""Seconds between two replies to a chat that is no linked person's, however much is written there."""
+
+STRANGER = "stranger"
+
+Kind = Literal["card", "say", "photo", "delete", "answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +42,37 @@ class Due:
     created_at: float
 
 
-def _put(connection: Connection, chat_id: int, kind: str, payload: dict[str, Any], now: float, **more: Any) -> None:
+def _put(connection: Connection, chat_id: int, kind: Kind, payload: dict[str, Any], now: float, **more: Any) -> bool:
+    """Queues a row; false where its person has stopped the bot."""
+    if _blocked(connection, chat_id):
+        return False
     row = {"chat_id": chat_id, "kind": kind, "payload": json.dumps(payload), "state": "due", "due_at": now, "tries": 0}
-    connection.execute(insert(outbox).values(**row, created_at=now, **more))
+    connection.execute(insert(outbox).values(**{**row, "created_at": now, **more}))
+    return True
+
+
+def _blocked(connection: Connection, chat_id: int) -> bool | None:
+    """Whether a chat's person has stopped the bot; None where the chat is no linked person's."""
+    return connection.execute(select(people.c.blocked).where(people.c.telegram_id == chat_id)).scalar()
+
+
+def _answered_lately(connection: Connection, chat_id: int, now: float) -> bool:
+    lately = (
+        outbox.c.chat_id == chat_id,
+        outbox.c.note == STRANGER,
+        outbox.c.created_at > now - STRANGERS_WAIT,
+    )
+    return connection.execute(select(outbox.c.id).where(*lately).limit(1)).first() is not None
 
 
 def card(connection: Connection, chat_id: int, card_id: int, text: str, keyboard: list[Any], now: float) -> None:
     """Queues the present look of a card, in place of an older one that is still queued."""
-    connection.execute(delete(outbox).where(outbox.c.card_id == card_id, outbox.c.state == "due"))
-    _put(connection, chat_id, "card", {"text": text, "keyboard": keyboard}, now, card_id=card_id)
+    older = (outbox.c.card_id == card_id, outbox.c.state == "due")
+    # A chat that Telegram has told to wait waits with the newer look too.
+    waits = connection.execute(select(func.max(outbox.c.due_at)).where(*older)).scalar() or now
+    connection.execute(delete(outbox).where(*older))
+    payload = {"text": text, "keyboard": keyboard}
+    _put(connection, chat_id, "card", payload, now, card_id=card_id, due_at=max(now, waits))
 
 
 def say(
@@ -56,12 +87,18 @@ def say(
 ) -> bool:
     """Queues a message of HTML text, or a file (a picture, by its kind) with it as the caption.
 
-    False where `once` was said before.
+    False where `once` was said before, and where it is not to be said: see above.
     """
     if once is not None and connection.execute(select(outbox.c.id).where(outbox.c.once == once)).first() is not None:
         return False
-    _put(connection, chat_id, kind, {"text": text, "file": None if file is None else str(file)}, now, once=once)
-    return True
+    note = None
+    if once is None and _blocked(connection, chat_id) is None:
+        # What is said under a key is no reply: it is told to ops, say, whose chat may be a group.
+        if _answered_lately(connection, chat_id, now):
+            return False
+        note = STRANGER
+    payload = {"text": text, "file": None if file is None else str(file)}
+    return _put(connection, chat_id, kind, payload, now, once=once, note=note)
 
 
 def delete_message(connection: Connection, chat_id: int, message_id: int, now: float) -> None:
@@ -102,17 +139,22 @@ def due(connection: Connection, now: float) -> list[Due]:
     ]
 
 
-def begin(connection: Connection, row_id: int) -> bool:
-    """Notes a try; false where a newer showing has replaced the row."""
-    changed = connection.execute(
-        update(outbox).where(outbox.c.id == row_id, outbox.c.state == "due").values(tries=outbox.c.tries + 1)
-    )
-    return changed.rowcount == 1
+def begin(connection: Connection, row_id: int, tries: int) -> bool:
+    """Notes a try, by compare-and-set on the tries before: false where the row was replaced, or is somebody else's."""
+    here = (outbox.c.id == row_id, outbox.c.state == "due", outbox.c.tries == tries)
+    return connection.execute(update(outbox).where(*here).values(tries=tries + 1)).rowcount == 1
 
 
 def finish(connection: Connection, row_id: int, state: str, note: str | None = None) -> None:
     """`sent` or `dropped` (with why)."""
-    connection.execute(update(outbox).where(outbox.c.id == row_id).values(state=state, note=note))
+    values = {"state": state} if note is None else {"state": state, "note": note}
+    connection.execute(update(outbox).where(outbox.c.id == row_id).values(**values))
+
+
+def drop_chat(connection: Connection, chat_id: int, note: str) -> None:
+    """Nothing of what waits for this chat goes out any more."""
+    here = update(outbox).where(outbox.c.chat_id == chat_id, outbox.c.state == "due")
+    connection.execute(here.values(state="dropped", note=note))
 
 
 def postpone_chat(connection: Connection, chat_id: int, row_id: int, until: float, note: str) -> None:

@@ -7,7 +7,6 @@ import pytest
 from sqlalchemy import text
 
 from bot import inbox, outbox
-from bot.delivery import BURST, Pacing
 from bot.sandbox import Fault
 from bot.tables import metadata
 from tests.bot.house import OpenHouse
@@ -81,17 +80,6 @@ async def test_a_message_is_said_once_under_its_key(house: OpenHouse) -> None:
     await anna.says("/help")
     await anna.card(containing="/expense")
     assert sum("The export is done" in message.text for message in anna.messages) == 1
-
-
-def test_pacing_lets_a_few_go_at_once_and_then_one_a_second() -> None:
-    """A token bucket by the clock that is passed in."""
-    now = [100.0]
-    pacing = Pacing(lambda: now[0])
-    assert [pacing.take(1) for _ in range(int(BURST))] == [0.0] * int(BURST)
-    assert pacing.take(1) == 1.0
-    assert pacing.take(2) == 0.0
-    now[0] += 60.0
-    assert pacing.take(1) == 0.0
 
 
 async def test_secrets_do_not_stand_in_the_database(house: OpenHouse) -> None:

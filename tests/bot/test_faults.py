@@ -108,7 +108,7 @@ async def test_a_postponed_card_is_not_delivered_over_a_newer_one(house: OpenHou
         outbox.card(connection, 5, 77, "old", [], now)
         row = outbox.due(connection, now)
         first = next(due for due in row if due.card_id == 77)
-        outbox.begin(connection, first.id)
+        outbox.begin(connection, first.id, 0)
         outbox.postpone_chat(connection, 5, first.id, now + 4, "429")
         outbox.card(connection, 5, 77, "new", [], now)
         outbox.say(connection, 5, "later", now)
@@ -124,7 +124,7 @@ async def test_an_outcome_is_not_lost_to_the_showing_before_it(house: OpenHouse)
         now = house.desk.now() + 1000
         outbox.card(connection, 5, 77, "working", [], now)
         sending = next(due for due in outbox.due(connection, now) if due.card_id == 77)
-        outbox.begin(connection, sending.id)
+        outbox.begin(connection, sending.id, 0)
         outbox.card(connection, 5, 77, "done", [], now)
         outbox.finish(connection, sending.id, "sent")
         return [due.payload["text"] for due in outbox.due(connection, now) if due.card_id == 77]

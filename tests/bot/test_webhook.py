@@ -21,6 +21,7 @@ from bot.leader import lead
 from bot.sandbox import LocalTelegram, PersonSpec
 from bot.webhook import BODY_LIMIT, Hook, announce, application, listen, withdraw
 from storage import Database, migrate, open_database
+from tests.bot.waiting import until
 
 SECRET = "s3cret_token-of-41"
 TOKEN = "1000000:test-token-for-loopback"
@@ -177,12 +178,6 @@ async def telegram() -> AsyncGenerator[tuple[LocalTelegram, Bot]]:
         bot = Bot(TOKEN, base_url=f"{local.url}/bot", base_file_url=f"{local.url}/file/bot")
         async with bot:
             yield local, bot
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(15):
-        while not true():
-            await asyncio.sleep(0.01)
 
 
 async def test_telegram_posts_here_once_it_was_told(post: Post) -> None:
