@@ -66,6 +66,7 @@ async def take(turn: Turn, request: Request, said: Said) -> bool:
             outbox.say(connection, reader.telegram_id, message, at, once=f"comment:{number}:{reader.telegram_id}")
 
     turn.change(keep)
+    turn.note("commented", f"request:{request.id}")
     turn.say(await _receipt(turn, request, readers))
     return True
 

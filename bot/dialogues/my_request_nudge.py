@@ -1,12 +1,13 @@
-"""Remind: whoever's turn a request is gets a message with its name, once a day from one author."""
+"""Remind: whoever's turn a request is, or stands in for them, gets a message with its name, once a day an author."""
 
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, select
 
-from bot import chain, outbox, people, preferences, quiet
+from bot import chain, deputies, outbox, people, preferences, quiet
 from bot.comments import title
-from bot.desk import Desk, Turn
+from bot.deputies import Leave
+from bot.desk import Turn
 from bot.dialogues.my_request_view import parents_of
 from bot.people import Person
 from bot.tables import outbox as outbox_table
@@ -22,12 +23,12 @@ async def nudge(turn: Turn, request: Request) -> None:
     if block is None:
         turn.toast(turn.t("Nobody's decision is awaited now."), alert=True)
         return
-    holders = await turn.desk.directory.holders(block)
+    asked = await _asked(turn, block)
     with turn.desk.db.read() as connection:
-        found = [people.find_user(connection, holder) for holder in holders if holder != turn.known().user_id]
-    linked = [person for person in found if person is not None and not person.blocked]
+        found = [(people.find_user(connection, user), leave) for user, leave in asked.items()]
+    linked = {person: leave for person, leave in found if person is not None and not person.blocked}
     if not linked:
-        names = ", ".join([await turn.desk.directory.name(holder) for holder in holders]) or "?"
+        names = ", ".join([await turn.desk.directory.name(user) for user in asked]) or "?"
         words = turn.t("%(names)s: not linked to me, so I cannot remind them. Write to them yourself.", names=names)
         turn.toast(words, alert=True)
         return
@@ -45,7 +46,7 @@ async def nudge(turn: Turn, request: Request) -> None:
         return
     since = next((step.since for step in chain.steps(request, parents) if step.standing == "next"), None)
     for person in fresh:
-        _remind(turn, person, await _message(turn.desk, turn, person, request, since))
+        _remind(turn, person, await _message(turn, person, request, since, linked[person]))
     turn.note("reminded", f"request:{request.id}", note=", ".join(person.user_id for person in fresh))
     turn.toast(turn.t("Reminded: %(names)s.", names=names), alert=True)
 
@@ -74,9 +75,23 @@ def _remind(turn: Turn, person: Person, html: str) -> None:
     turn.change(change)
 
 
-async def _message(desk: Desk, turn: Turn, person: Person, request: Request, since: datetime | None) -> str:
+async def _asked(turn: Turn, block: int) -> dict[str, Leave | None]:
+    """Whose decision it is: the holders of the block, or who stands in for them, with the leave that it is for."""
+    today = deputies.today(turn.desk)
+    with turn.desk.db.read() as connection:
+        leaves = {leave.user_id: leave for leave in deputies.open_ones(connection, today) if leave.on(today)}
+    found: dict[str, Leave | None] = {}
+    for holder in await turn.desk.directory.holders(block):
+        leave = leaves.get(holder)
+        user = holder if leave is None else leave.deputy_id
+        if user != turn.known().user_id:
+            found[user] = leave
+    return found
+
+
+async def _message(turn: Turn, person: Person, request: Request, since: datetime | None, leave: Leave | None) -> str:
     """In the approver's language: who reminds, of what, and how long it has waited."""
-    texts = desk.texts_of(person)
+    desk, texts = turn.desk, turn.desk.texts_of(person)
     currency = (await desk.directory.currencies()).get(request.currency_code or "")
     lines = [
         texts.html(
@@ -86,6 +101,8 @@ async def _message(desk: Desk, turn: Turn, person: Person, request: Request, sin
             money=texts.money(request.sum, currency, request.currency_code),
         )
     ]
+    if leave is not None:
+        lines.append(texts.html("<i>%(leave)s</i>", leave=await deputies.in_words(desk, texts, leave)))
     if since is not None:
         long = in_words(texts, worked(since, datetime.fromtimestamp(turn.now, UTC), texts.zone))
         lines.append(texts.html("It has waited for you %(long)s.", long=long))

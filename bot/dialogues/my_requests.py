@@ -7,12 +7,13 @@ What may be done is read from the flags, with the person's own key, right before
 comment (comments.py).
 """
 
+import logging
 from dataclasses import replace
 from typing import Any
 
 from bot import chain, comments, followed, intents
 from bot.cards import Button, Card, View
-from bot.desk import Intended, Turn
+from bot.desk import Intended, Refusal, Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues import my_request_calls as sending
 from bot.dialogues.my_request_copy import CopyScreens
@@ -26,9 +27,12 @@ from bot.dialogues.request_form_view import DIALOGUE, DRAFT, form_text, state
 from bot.dialogues.request_view import standing
 from bot.incoming import Said
 from bot.intents import Intent, Settled, Verdict
-from bot.texts import sentence
+from bot.texts import fit, sentence
+from bot.vault import VaultError
 from workspace_api import WorkspaceError
 from workspace_api.contract.finplan import Request
+
+log = logging.getLogger("bot.my_requests")
 
 COPYING = ("copy", "copying")
 
@@ -166,7 +170,7 @@ class MyRequests(Dialogue):
         act = intended.before["act"]
         doing = turn.texts.html("⏳ <b>%(doing)s</b>", doing=turn.t(DOING[act]))
         shown = replace(card, state={**card.state, "sending": True}, subject=None, live=False)
-        turn.show(shown, View(f"{doing}\n\n{text}"), intend=intended)
+        turn.show(shown, View(fit(f"{doing}\n\n{text}")), intend=intended)
 
     async def _submit(self, turn: Turn, card: Card) -> None:
         """Checks the draft against what one may now, then commits to the call that creates the request."""
@@ -244,6 +248,9 @@ class MyRequests(Dialogue):
             await self._copies.refresh(turn, card)
         elif screen in {"card", "notice", "asking"}:
             await self._act(turn, card, "look")
+        elif card.state.get("sending") and self._is_done(turn, card):
+            # Its outcome could not be shown: the list has the request, and the draft is none any more.
+            await show_list(turn, card)
         else:
             await self._form.refresh(turn, card)
 
@@ -252,6 +259,11 @@ class MyRequests(Dialogue):
         with turn.desk.db.read() as connection:
             made = intents.of_card(connection, card.id)
         return any(intent.state in {"open", "sending", "unknown"} for intent in made)
+
+    def _is_done(self, turn: Turn, card: Card) -> bool:
+        with turn.desk.db.read() as connection:
+            intent = intents.latest(connection, card.id)
+        return intent is not None and intent.state == "done"
 
     async def settled(self, turn: Turn, card: Card, intent: Intent, settled: Settled) -> None:
         act = intent.before["act"]
@@ -281,19 +293,18 @@ class MyRequests(Dialogue):
         head = turn.texts.html("✅ <b>%(words)s</b>", words=words)
         try:
             request = await sending.one_of_mine(turn, number, finplan)
-        except WorkspaceError:
-            request = None
-        if request is None:
-            # The draft must not be there for a second submission, whether the request can be shown now or not.
-            kept = replace(
-                card, state=state(card, "card", request=number, finplan=finplan), subject=f"request:{number}"
-            )
-            kept = kept.with_state(made=number) if made else kept
-            turn.show(kept, View(head, ((Button(turn.t("Open"), "look"),),)))
-        elif made:
-            await self._made(turn, card, request, head)
-        else:
-            await self.show(turn, card, request, head=head)
+            if request is not None:
+                await (self._made if made else self._shown)(turn, card, request, head)
+                return
+        except (WorkspaceError, Refusal, VaultError) as error:
+            log.warning("request %s is saved; its card cannot be shown afresh: %s", number, error)
+        # The draft must not be there for a second submission, whether the request can be shown now or not.
+        kept = replace(card, state=state(card, "card", request=number, finplan=finplan), subject=f"request:{number}")
+        kept = kept.with_state(made=number) if made else kept
+        turn.show(kept, View(head, ((Button(turn.t("Open"), "look"),),)))
+
+    async def _shown(self, turn: Turn, card: Card, request: Request, head: str) -> None:
+        await self.show(turn, card, request, head=head)
 
     async def _made(self, turn: Turn, card: Card, request: Request, head: str) -> None:
         """The card of the draft becomes that of the request, which its author knows from here on."""

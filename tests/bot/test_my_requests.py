@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
+from bot import deputies, preferences
 from tests.bot.authoring import COPY, REMOVE, SAVE, last, newest, request, sees, watched, written
 from tests.bot.house import OpenHouse, hosted, open_house
 
@@ -249,12 +250,42 @@ async def test_a_refused_copy_does_not_stop_the_others(house: OpenHouse) -> None
     assert "refused:" in done.text
 
 
+async def test_who_stands_in_is_reminded(house: OpenHouse) -> None:
+    """Anna is on leave and Helen stands in: Helen gets the message, and reads for whom."""
+    anna, helen = await house.linked("anna"), await house.linked("helen")
+    today = deputies.today(house.desk)
+    house.desk.db.write_now(lambda c: deputies.begin(c, "anna", "helen", today, today, house.desk.now()))
+    await opened(house, "Raised floor")
+    assert (await house.chat("boris").presses("Remind")).text == "Reminded: Helen Ashworth."
+    assert "for Anna Bennett, on leave until" in (await helen.card(containing="reminds you of")).text
+    assert not [message for message in anna.messages if "reminds you of" in message.text]
+
+
+async def test_quiet_hours_are_kept(house: OpenHouse) -> None:
+    """Who has quiet hours is not disturbed, and the author is told to try later."""
+    anna = await house.linked("anna")
+    house.desk.db.write_now(lambda c: preferences.put(c, "anna", "quiet", ["00:00", "23:59:59.999999"]))
+    await opened(house, "Raised floor")
+    assert "quiet hours now" in ((await house.chat("boris").presses("Remind")).text or "")
+    assert not [message for message in anna.messages if "reminds you of" in message.text]
+
+
+async def test_without_a_key_nothing_is_asked_for(house: OpenHouse) -> None:
+    """A request is its author's own act: without an own key /request is refused in words."""
+    boris = await house.linked("boris", key=False)
+    await boris.says("/request 100 lamps")
+    await sees(boris, "no key of yours")
+
+
 async def test_without_a_key_one_may_look_where_that_is_allowed(tmp_path: Path) -> None:
-    """Without an own key /request is refused in words."""
-    async with open_house(tmp_path, profile=hosted()) as house:
+    """WORKSPACE_ACT_AS=see: one's own requests are shown, and nothing can be done with them but to remind."""
+    async with open_house(tmp_path, profile=hosted(), act_as="see") as house:
         boris = await house.linked("boris", key=False)
-        await boris.says("/request 100 lamps")
-        await sees(boris, "no key of yours")
+        await boris.says("/myrequests")
+        await sees(boris, "You have 2 open requests", "Raised floor")
+        await boris.presses("Raised floor")
+        card = await sees(boris, "👉 Anna Bennett", "Remind")
+        assert card.buttons == (("Remind",), ("‹ My requests", "Refresh"))
 
 
 async def test_in_russian(tmp_path: Path) -> None:

@@ -198,7 +198,21 @@ async def test_two_equal_requests_are_two(house: OpenHouse) -> None:
 
 
 async def test_a_refusal_keeps_the_draft(house: OpenHouse) -> None:
-    """The category is archived after the review was shown: said in words, and asked for again."""
+    """The workspace refuses, since the category was archived just now: said in words, and all can be changed."""
+    boris = await house.linked("boris")
+    await written(boris)
+    await house.owner.fintransaction.category.archive(id=133)
+    await boris.presses("Submit")
+    card = await sees(boris, "The workspace refused", "Submit")
+    assert "The old ones are" in card.text
+    assert house.lossy.seen[SAVE] == 1
+    await boris.says("/cancel")
+    await boris.says("/request")
+    await sees(boris, "not submitted it yet", "Go on with “Two laser levels")
+
+
+async def test_an_archived_category_is_asked_for_again(house: OpenHouse) -> None:
+    """The category is archived after the review was shown, and it is known: asked for again, nothing is sent."""
     boris = await house.linked("boris")
     await written(boris)
     await house.owner.fintransaction.category.archive(id=133)
