@@ -59,10 +59,12 @@ def meant(turn: Turn, kind: str, text: str, options: Collection[int], *, times: 
     query = select(choices).where(choices.c.telegram_id == turn.telegram_id, choices.c.kind.in_(keys))
     votes: dict[str, dict[int, float]] = {}
     with turn.desk.db.read() as connection:
-        for row in connection.execute(query):
+        # The latest last: it counts twice, so that a correction is learned at once.
+        for row in connection.execute(query.order_by(choices.c.used_at)):
             if row.value in options and row.times >= times:
-                weight = row.times / (1.0 + max(0.0, turn.now - row.used_at) / MONTH)
-                votes.setdefault(row.kind, {})[row.value] = weight
+                weights = votes.setdefault(row.kind, {})
+                weights.update({value: weight / 2 for value, weight in weights.items()})
+                weights[row.value] = row.times / (1.0 + max(0.0, turn.now - row.used_at) / MONTH)
     whole = _clear(votes.get(keys[-1], {}))
     if whole is not None:
         return whole

@@ -30,6 +30,9 @@ from bot.texts import sentence
 KINDS: dict[str, Kind] = {"expense": "out", "income": "in", "move": "move"}
 """The commands."""
 
+NAMES = {"cashbox", "into", "category", "site", "day"}
+"""Questions that a name answers, and a sum does not."""
+
 MOST = 20
 """Entries in one message."""
 
@@ -104,7 +107,9 @@ class Entries(Dialogue):
         books = await books_of(turn)
         read = parts(said.text, turn.today.date(), books.known)
         draft = with_picture(taken(turn, books, read, fresh(turn)), picture, books)
-        draft = guessed(turn, books, taken(turn, books, Parts(), replace(draft, description=draft.description or "")))
+        # The currency is known now, so a name may mean one cashbox only.
+        again = Parts(cashbox=draft.cashbox_hint, into=draft.into_hint)
+        draft = taken(turn, books, again, replace(draft, description=draft.description or ""))
         draft = replace(draft, twin=await twin_of(turn, picture.fingerprint))
         turn.source(said.message_id)
         await show(turn, new_card(turn, [draft]), books)
@@ -196,11 +201,14 @@ class Entries(Dialogue):
         books = await books_of(turn)
         said = turn.incoming
         read = parts(text, turn.today.date(), books.known)
-        choosing = question not in {"amount", "round", "arriving", "description"}
-        if choosing and isinstance(said, Said) and _is_new_entry(read, text, books, said):
-            # Who writes `12 taxi` while a cashbox is asked for goes on with the next entry; the buttons stay.
-            await self.free_text(turn, said)
-            return
+        if isinstance(said, Said):
+            if said.reply_to == card.message_id and question != "description" and _says_a_field(read):
+                await self.replied(turn, card, said)
+                return
+            if question in NAMES and _is_new_entry(read, text, books):
+                # Who writes `12 taxi` while a cashbox is asked for goes on with the next entry; the buttons stay.
+                await self.free_text(turn, said)
+                return
         asked = _question(turn, card, books, everybody=bool(card.state.get("everybody")), field=question)
         if asked is None:
             await show(turn, card, books)
@@ -211,9 +219,11 @@ class Entries(Dialogue):
         if card.state.get("everybody"):
             await self._set(turn, card, question, getattr(draft, question))
             return
-        if question == "amount" and read.words and (draft.description is None or not card.state.get("guided")):
-            # More than a sum: the whole entry anew.
-            draft = taken(turn, books, replace(read, amount=None, kind=None), replace(draft, category=None))
+        if question == "amount":
+            # More than a sum: its words are the description, unless one was asked for and given.
+            words = read.words if draft.description is None or not card.state.get("guided") else ""
+            anew = replace(draft, category=None) if words and draft.transaction is None else draft
+            draft = taken(turn, books, replace(read, amount=None, kind=None, words=words), anew)
         await self._go_on(turn, card, draft, books)
 
     async def replied(self, turn: Turn, card: Card, said: Said) -> bool:
@@ -298,10 +308,13 @@ def _fits(draft: Draft, field: str, value: Any, books: Books) -> bool:
     return field != "category" or value in books.categories_of(draft.kind)
 
 
-def _is_new_entry(read: Parts, text: str, books: Books, said: Said) -> bool:
+def _says_a_field(read: Parts) -> bool:
+    """Whether a text says more than words."""
+    return read != Parts(words=read.words)
+
+
+def _is_new_entry(read: Parts, text: str, books: Books) -> bool:
     """Whether a text is an entry of its own rather than a name: it has a sum, and no name has these words."""
-    if said.photo is not None:
-        return True
     if read.amount is None:
         return False
     wanted = text.strip().casefold()

@@ -281,7 +281,9 @@ def _note(draft: Draft, books: Books, turn: Turn) -> str:
     if draft.told == "not_seen":
         return turn.t("It was not seen in the workspace. Check there before you do it again.")
     if draft.is_saved:
-        return turn.t("Saved, no. %(id)s", id=draft.transaction)
+        changed = draft.told == "changed"
+        number = draft.transaction
+        return turn.t("Changed, no. %(id)s", id=number) if changed else turn.t("Saved, no. %(id)s", id=number)
     if no_cashbox_in(draft, books) is not None:
         return turn.t("You have no cashbox in %(code)s.", code=draft.currency)
     field = doubt(draft, books, turn)
