@@ -2,7 +2,7 @@
 
 Rows of one chat go out in order. A newer showing of a card replaces one that has not gone out yet, so a card that
 changes five times in a second is edited once. `once` makes a thing that is said twice go out once. Nothing is stored
-for a person who has stopped the bot, and a chat that is nobody's gets a reply every ten seconds at the most.
+for a person who has stopped the bot, and a chat that is nobody's gets two replies in 20 s at the most.
 """
 
 import json
@@ -21,8 +21,9 @@ ANSWER_LIFETIME = 30.0
 """Seconds after which answering a tap is of no use any more."""
 
 
-STRANGERS_WAIT = 10.0
-"""Seconds between two replies to a chat that is no linked person's, however much is written there."""
+STRANGERS_WAIT, STRANGERS_FEW = 20.0, 2
+"""So many replies in so many seconds get a chat that is no linked person's, however much is written there: one that
+was just unlinked is told so, and then why the next thing does not work."""
 
 STRANGER = "stranger"
 
@@ -62,7 +63,7 @@ def _answered_lately(connection: Connection, chat_id: int, now: float) -> bool:
         outbox.c.note == STRANGER,
         outbox.c.created_at > now - STRANGERS_WAIT,
     )
-    return connection.execute(select(outbox.c.id).where(*lately).limit(1)).first() is not None
+    return connection.execute(select(func.count()).select_from(outbox).where(*lately)).scalar_one() >= STRANGERS_FEW
 
 
 def card(connection: Connection, chat_id: int, card_id: int, text: str, keyboard: list[Any], now: float) -> None:

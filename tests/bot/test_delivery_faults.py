@@ -209,26 +209,26 @@ def blocked(house: OpenHouse) -> bool:
     return person.blocked
 
 
-async def test_a_stranger_who_floods_gets_one_reply(house: OpenHouse) -> None:
-    """Thirty messages are all handled, and answered once."""
+async def test_a_stranger_who_floods_gets_few_replies(house: OpenHouse) -> None:
+    """Thirty messages are all handled, and answered twice."""
     victor = house.chat("victor")
     for number in range(30):
         await victor.says(f"hello {number}")
     await until(lambda: count(house, "SELECT count(*) FROM inbox WHERE state = 'done'") >= 30, timeout=30)
     await until(lambda: count(house, "SELECT count(*) FROM outbox WHERE state = 'due'") == 0)
-    assert sum(each.from_bot for each in victor.messages) == 1
+    assert sum(each.from_bot for each in victor.messages) == 2
 
 
-def test_a_strangers_next_reply_comes_after_ten_seconds(house: OpenHouse) -> None:
+def test_a_strangers_next_reply_comes_later(house: OpenHouse) -> None:
     """What is said under a key, such as news for ops in a group, is no reply and is never held back."""
 
     def queue(connection: Connection) -> list[bool]:
-        moments = (0.0, STRANGERS_WAIT - 1, STRANGERS_WAIT + 1)
+        moments = (0.0, 1.0, STRANGERS_WAIT - 1, STRANGERS_WAIT + 0.5, STRANGERS_WAIT + 0.9, STRANGERS_WAIT + 2)
         replies = [outbox.say(connection, 909, "Who are you?", 5000 + at) for at in moments]
         keyed = [outbox.say(connection, -909, "An outage", 5000, once=key) for key in ("a", "b", "b")]
         return [*replies, *keyed]
 
-    assert house.desk.db.write_now(queue) == [True, False, True, True, True, False]
+    assert house.desk.db.write_now(queue) == [True, True, False, True, False, True, True, True, False]
 
 
 async def test_a_database_that_fails_for_a_moment_costs_no_message(house: OpenHouse) -> None:
