@@ -21,7 +21,7 @@ from bot.comments import title
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME
 from bot.dialogues.my_request_calls import one_of_mine
-from bot.dialogues.my_request_view import money, parents_of
+from bot.dialogues.my_request_view import money, whose_turn
 from bot.dialogues.my_requests import MyRequests
 from bot.dialogues.request_view import standing
 from bot.people import Person
@@ -169,9 +169,7 @@ async def _what_follows(turn: Turn, request: Request) -> list[str]:
     if request.status == "progress":
         if chain.returned(request):
             return [turn.t("Change it and submit it again.")]
-        following = chain.next_block(request, await parents_of(turn.desk.directory))
-        holders = [] if following is None else await turn.desk.directory.holders(following)
-        names = ", ".join([await turn.desk.directory.name(holder) for holder in holders])
+        names = await whose_turn(turn, request)
         return [turn.texts.html("Next: %(names)s", names=names)] if names else []
     if request.status == "accept" and request.sum_paid:
         left = await money(turn, request, (request.sum or 0) - request.sum_paid)

@@ -41,13 +41,24 @@ async def in_short(turn: Turn, request: Request) -> str:
     return f"{comments.title(turn.texts, request)} · {await money(turn, request, request.sum)}"
 
 
+async def whose_turn(turn: Turn, request: Request) -> str:
+    """The names of those whose decision comes next; empty where it is nobody's turn."""
+    directory = turn.desk.directory
+    following = chain.next_block(request, await parents_of(directory))
+    holders = [] if following is None else await directory.holders(following)
+    return ", ".join([await directory.name(holder) for holder in holders])
+
+
 async def status(turn: Turn, request: Request) -> str:
     """How it stands, in words."""
     texts = turn.texts
     if request.status == "progress":
         if chain.returned(request):
             return "↩️ " + texts.t("returned to work: change it and submit it again")
-        return "⏳ " + texts.t("waits for approval")
+        names = await whose_turn(turn, request)
+        return "⏳ " + (
+            texts.t("waits for approval: %(names)s", names=names) if names else texts.t("waits for approval")
+        )
     if request.status == "accept" and request.sum_paid:
         paid, whole = await money(turn, request, request.sum_paid), await money(turn, request, request.sum)
         return "💳 " + texts.t("approved, paid in part: %(paid)s of %(whole)s", paid=paid, whole=whole)

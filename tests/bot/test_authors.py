@@ -172,5 +172,5 @@ async def test_in_russian(tmp_path: Path) -> None:
         await boris.waits(lambda chat: "✅" in chat.last.text)
         await house.assistant.watch.poll()
         await accept(house, 1, "anna", 10)
-        await sees(boris, "Согласовано")
+        await sees(boris, "Одобрено")
         assert "Дальше: " in last(boris).text

@@ -24,7 +24,7 @@ async def test_the_list_and_a_card(house: OpenHouse) -> None:
     await boris.says("/myrequests")
     listed = await sees(boris, "You have 2 open requests")
     assert "Ventilation for Meridian law office, second stage · €18,700" in listed.text
-    assert "waits for approval" in listed.text
+    assert "waits for approval: Helen Ashworth" in listed.text
     await boris.presses("Ventilation")
     card = await sees(boris, "Ventilation", "‹ My requests")
     assert card.id == listed.id
@@ -296,7 +296,7 @@ async def test_in_russian(tmp_path: Path) -> None:
         await boris.presses((await boris.card()).buttons[0][0])
         await boris.waits(lambda chat: "✅" in chat.last.text)
         await boris.says("/request 12000 фальшпол")
-        assert "Фальшпол" in (await sees(boris, "Какая это статья?")).text
+        assert "Фальшпол" in (await sees(boris, "Какая это категория?")).text
         await boris.says("/myrequests")
         await sees(boris, "У вас 2 открытые заявки")
 
