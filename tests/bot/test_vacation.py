@@ -190,3 +190,15 @@ async def test_a_deputy_who_goes_away_too_is_told(house: OpenHouse) -> None:
     notice = await anna.card(containing="your deputy Marina Holt cannot be reached here")
     assert "A new drill" in notice.text
     assert not any("A new drill" in message.text for chat in (marina, victor) for message in chat.messages)
+
+
+async def test_who_sees_and_may_not_decide_gets_a_notice_with_the_name(house: OpenHouse) -> None:
+    """Helen's turn comes after Anna's: she sees the request, cannot accept it out of turn, and gets no card of it."""
+    anna, helen = await both(house, deputy="helen")
+    await goes(anna, "Helen Ashworth")
+    await asked(house, "A new drill")
+    await polled(house)
+    notice = await helen.card(containing="The workspace does not let you decide")
+    assert "A new drill" in notice.text
+    assert not any("on leave until" in message.text for message in helen.messages)
+    assert "A new drill" in (await anna.card(containing="does not let your deputy")).text
