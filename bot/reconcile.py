@@ -42,6 +42,9 @@ SETTLED_BY = 1800.0
 HOUR = 3
 """At which hour of the house's night it is done."""
 
+FIRST = 600.0
+"""Seconds until the first one of all."""
+
 AGAIN = 900.0
 """Seconds until the next try where the workspace does not answer."""
 
@@ -237,10 +240,14 @@ async def _money(desk: Desk, texts: Texts, difference: Difference) -> Callable[[
     return lambda amount: texts.money(amount, currency, code)
 
 
-async def run(desk: Desk, stop: asyncio.Event) -> None:
-    """Every night, until `stop`; a night that was missed is made up for at the start. A fault ends no other work."""
+async def run(desk: Desk, stop: asyncio.Event, first: float = FIRST) -> None:
+    """Every night, until `stop`; a night that was missed is made up for. A fault ends no other work.
+
+    `first`: seconds until it is done where it never was, so that a new bot greets before it counts.
+    """
+    begun = desk.now()
     while not stop.is_set():
-        wait = _until_due(desk)
+        wait = _until_due(desk, begun + first)
         if wait <= 0:
             try:
                 await night(desk)
@@ -252,19 +259,19 @@ async def run(desk: Desk, stop: asyncio.Event) -> None:
                 log.exception("the reconciliation failed")
                 wait = AGAIN
             else:
-                wait = _until_due(desk)
+                wait = _until_due(desk, begun + first)
         with suppress(TimeoutError):
             async with asyncio.timeout(max(wait, 1.0)):
                 await stop.wait()
 
 
-def _until_due(desk: Desk) -> float:
-    """Seconds until the next night's work; none or less where it is due."""
+def _until_due(desk: Desk, first: float) -> float:
+    """Seconds until the next night's work; none or less where it is due. `first`: when it is due if it never was."""
     with desk.db.read() as connection:
         kept = facts.get(connection, FACT)
     now = datetime.fromtimestamp(desk.now(), desk.house.zone)
     if kept is None:
-        return 0.0
+        return first - desk.now()
     last = datetime.fromtimestamp(float(kept["at"]), desk.house.zone)
     due = last.replace(hour=HOUR, minute=0, second=0, microsecond=0)
     due += timedelta(days=1) if due <= last else timedelta()

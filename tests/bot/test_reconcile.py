@@ -214,14 +214,14 @@ def told(desk: Desk) -> int:
 
 
 async def test_each_night_once_and_a_missed_one_at_the_start(tmp_path: Path) -> None:
-    """The loop works at once where it never did, then waits for the next night; a stop ends it."""
+    """The loop works soon where it never did, then waits for the next night; a stop ends it."""
     async with open_house(tmp_path) as house:
         clock = Days()
         desk = Desk(house.desk.db, house.desk.service, house.desk.vault, replace(house.desk.house, clock=clock))
 
         async def once() -> float:
             stop = asyncio.Event()
-            running = asyncio.create_task(reconcile.run(desk, stop))
+            running = asyncio.create_task(reconcile.run(desk, stop, first=0))
             while not (found := _kept(desk)) or found < desk.now() - 60:
                 await asyncio.sleep(0)
             stop.set()
