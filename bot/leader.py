@@ -120,9 +120,16 @@ def is_gone(holder: str) -> bool:
     place, _, rest = holder.partition("/")
     pid, _, rest = rest.partition("/")
     started = rest.partition("/")[0]
-    if place != _place() or place == "?" or not pid.isdigit():
+    if place != _place() or place == "?" or not pid.isdigit() or not 0 < int(pid) < 2**31:
         return False
-    return _started(int(pid)) != started
+    try:
+        # Asks whether it is there, and does nothing to it: processes of others may be hidden from /proc.
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return _started(int(pid)) not in {"-", started}
 
 
 def _place() -> str:

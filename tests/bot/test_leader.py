@@ -266,6 +266,10 @@ def test_a_process_that_has_ended_is_known_to_be_gone() -> None:
     assert not is_gone(holder_here())
     assert not is_gone("elsewhere" + holder)
     assert not is_gone("nonsense")
+    # The same number, another process.
+    place, pid, started, _ = holder_here().split("/")
+    assert is_gone(f"{place}/{pid}/{int(started) - 1}/x")
+    assert not is_gone(f"{place}/99999999999999/1/x")
     assert holder_here() != holder_here()
 
 

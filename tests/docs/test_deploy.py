@@ -19,10 +19,11 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
 # What compose's specification knows, as far as it is used here.
-TOP = {"name", "services", "volumes"}
+TOP = {"name", "services", "volumes", "configs"}
 SERVICE = {
-    "build", "cap_drop", "command", "depends_on", "env_file", "environment", "healthcheck", "hostname", "image", "init",
-    "logging", "ports", "read_only", "restart", "security_opt", "shm_size", "stop_grace_period", "tmpfs", "volumes",
+    "build", "cap_drop", "command", "configs", "depends_on", "deploy", "env_file", "environment", "expose",
+    "healthcheck", "hostname", "image", "init", "logging", "ports", "profiles", "read_only", "restart", "security_opt",
+    "shm_size", "stop_grace_period", "tmpfs", "volumes",
 }  # fmt: skip
 
 
@@ -36,11 +37,13 @@ def test_compose_is_whole() -> None:
     """Known keys only; volumes, services and the Dockerfile that are named are there."""
     file = compose()
     assert set(file) == TOP
-    assert set(file["services"]) == {"workspace", "bot", "runner", "database"}
+    assert set(file["services"]) == {"workspace", "bot", "proxy", "runner", "database"}
     for service in file["services"].values():
         assert set(service) <= SERVICE
         assert {volume.partition(":")[0] for volume in service["volumes"]} <= set(file["volumes"])
         assert set(service.get("depends_on", {})) <= set(file["services"])
+        for config in service.get("configs", ()):
+            assert (DEPLOY / file["configs"][config["source"]]["file"]).is_file()
         if "build" in service:
             build = service["build"]
             assert ((DEPLOY / build["context"]).resolve() / build["dockerfile"]).is_file()
@@ -56,8 +59,25 @@ def test_compose_runs_commands_that_exist() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
     assert not re.search(r"(PASSWORD|KEY|TOKEN): (?!\$\{)", text)
     example = dict(re.findall(r"^([A-Z_]+)=(.*)$", (DEPLOY / "env.example").read_text(), re.M))
-    assert set(example) - {"POSTGRES_PASSWORD"} <= set(settings.NAMES)
+    assert set(example) - {"POSTGRES_PASSWORD", "WEBHOOK_DOMAIN"} <= set(settings.NAMES)
     assert {example[name] for name in ("POSTGRES_PASSWORD", "WORKSPACE_API_KEY", "TELEGRAM_TOKEN")} == {""}
+
+
+def test_two_bots_stand_behind_the_proxy() -> None:
+    """It passes posts on to the port where they listen, under the domain of the settings; its braces match."""
+    file = compose()
+    bot, proxy = file["services"]["bot"], file["services"]["proxy"]
+    assert bot["deploy"]["replicas"] == 2
+    # Each would have to have a name or a port of its own.
+    assert not {"container_name", "hostname", "ports"} & set(bot)
+    port = settings.load({}, DEPLOY).webhook_port
+    assert bot["expose"] == [str(port)]
+    caddy = (DEPLOY / "Caddyfile").read_text()
+    assert f"dynamic a bot {port} {{" in caddy
+    assert set(re.findall(r"\{\$(\w+)\}", caddy)) == set(proxy["environment"])
+    assert caddy.count("{") == caddy.count("}")
+    blocks = [line for line in caddy.splitlines() if line.endswith("{")]
+    assert len(blocks) == sum(line.strip() == "}" for line in caddy.splitlines())
 
 
 def test_the_dockerfile_copies_what_is_there() -> None:
