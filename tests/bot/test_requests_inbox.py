@@ -1,9 +1,11 @@
 """The inbox in chat: both ways through it, narrowed, several at once with one receipt each."""
 
 import asyncio
+import json
+from functools import partial
 from pathlib import Path
 
-from sqlalchemy import text
+from sqlalchemy import Connection, TextClause, text
 
 from bot import preferences
 from bot.sandbox import PersonChat
@@ -36,6 +38,10 @@ async def marks(chat: PersonChat, *labels: str, chosen: int = 0) -> None:
         await tap(chat, f"▫️ {label}")
         chosen += 1
         await chat.card(containing=f"{chosen} of 5 chosen")
+
+
+def _run(connection: Connection, sql: TextClause) -> None:
+    connection.execute(sql)
 
 
 async def proved(house: OpenHouse, user: str = "anna") -> None:
@@ -220,13 +226,19 @@ async def test_a_batch_goes_on_after_a_crash(house: OpenHouse) -> None:
     await tap(anna, "Approve 5")
     await anna.card(containing="5 of 5 approved", timeout=20)
     # As a process leaves it that dies while the calls are under way: they were made, and nobody noted it.
-    rewind = text("UPDATE intents SET state = 'sending'")
-    await house.desk.db.write(lambda connection: connection.execute(rewind).rowcount)
+    for rewind in (
+        text("UPDATE intents SET state = 'sending'"),
+        text("""UPDATE cards SET state = replace(state, '"state": "done"', '"state": "open"')"""),
+    ):
+        await house.desk.db.write(partial(_run, sql=rewind))
     from bot import intents
 
     await house.desk.db.write(lambda connection: intents.interrupted(connection, house.desk.now()))
     house.assistant.operations.wake()
     await house.settled(anna)
+    with house.desk.db.read() as connection:
+        kept = connection.execute(text("SELECT state FROM cards ORDER BY id DESC LIMIT 1")).scalar_one()
+    assert [row["state"] for row in json.loads(kept)["receipts"]] == ["done"] * 5
     assert house.lossy.seen[REVIEW] == 5
 
 
@@ -351,3 +363,20 @@ async def test_files_are_counted_and_linked(tmp_path: Path) -> None:
         card = await anna.card(containing="A new drill")
         assert "📎 2 files · open in the workspace" in card.text
         assert "https://alder.example/app" in card.html
+
+
+async def test_a_receipt_that_comes_late_is_a_message_of_its_own(house: OpenHouse) -> None:
+    """The person goes on while one answer is being looked for: its receipt comes, once it is known."""
+    anna = await listed(house)
+    await proved(house)
+    await marks(anna, "€12,400", "€6,850")
+    # The review's answer is lost, and so are the first readings back.
+    house.lossy.lose(REVIEW)
+    await tap(anna, "Approve 2")
+    await anna.card(containing="not confirmed yet", timeout=10)
+    await tap(anna, "Next")
+    await anna.card(containing="1 of 3")
+    await house.settled(anna)
+    receipt = await anna.card(containing="✅ ", timeout=10)
+    assert receipt.text.startswith(("✅ Raised floor", "✅ Smoked oak"))
+    assert house.lossy.seen[REVIEW] == 2
