@@ -217,7 +217,8 @@ def first_day(day: date, months: int = 0) -> date:
 
 def in_month(ledger: Ledger, month: date, kind: TransactionType) -> Iterator[Entry]:
     """Entries of a kind that are booked in the month that begins with this day."""
-    return (entry for entry in ledger.entries if entry.kind == kind and first_day(entry.day) == month)
+    following = first_day(month, 1)
+    return (entry for entry in ledger.entries if entry.kind == kind and month <= entry.day < following)
 
 
 def by_category(entries: Iterator[Entry]) -> dict[int | None, int]:

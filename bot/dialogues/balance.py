@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from bot.cards import Button, Card, View
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
-from bot.dialogues.counting import counted
+from bot.dialogues.counting import AGAIN, counting, newest
 from bot.mirror import ASKED, KEPT
 from bot.purse import Purse
 from bot.texts import sentence
@@ -22,16 +22,15 @@ class Balance(Dialogue):
         await self._draw(turn, turn.new_card(self.name))
 
     async def tapped(self, turn: Turn, card: Card, action: str, args: dict[str, Any]) -> None:
-        if turn.desk.mirror.known(at_most=ASKED) is not None:
-            turn.toast(turn.t("Read less than a minute ago: there is nothing newer yet."))
-        await self._draw(turn, card, at_most=ASKED)
+        if action == AGAIN or not newest(turn, card):
+            await self._draw(turn, card, at_most=ASKED)
 
     async def refresh(self, turn: Turn, card: Card) -> None:
         await self._draw(turn, card)
 
     async def _draw(self, turn: Turn, card: Card, *, at_most: float = KEPT) -> None:
-        card, purse = await counted(turn, card, at_most=at_most)
-        turn.show(card, View(await _text(turn, purse), ((Button(turn.t("Refresh"), "refresh"),),)))
+        async with counting(turn, card, at_most=at_most) as (shown, purse):
+            turn.show(shown, View(await _text(turn, purse), ((Button(turn.t("Refresh"), "refresh"),),)))
 
 
 async def _text(turn: Turn, purse: Purse) -> str:

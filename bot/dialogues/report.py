@@ -17,7 +17,7 @@ from babel.numbers import format_percent
 from bot.cards import Button, Card, View
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
-from bot.dialogues.counting import AGAIN, counted
+from bot.dialogues.counting import AGAIN, counting, newest
 from bot.dialogues.report_month import Kind, Sums, bounds, category_name, month_of, sheets_of, sums_of
 from bot.mirror import ASKED, KEPT, first_day
 from bot.plots import MOST_ROWS, Row, bars
@@ -61,16 +61,18 @@ class Report(Dialogue):
             await self._draw(turn, card.with_state(**args))
         elif action == AGAIN:
             await self._draw(turn, card)
-        else:
-            if turn.desk.mirror.known(at_most=ASKED) is not None:
-                turn.toast(turn.t("Read less than a minute ago: there is nothing newer yet."))
+        elif not newest(turn, card):
             await self._draw(turn, card, at_most=ASKED)
 
     async def refresh(self, turn: Turn, card: Card) -> None:
         await self._draw(turn, card)
 
     async def _draw(self, turn: Turn, card: Card, *, at_most: float = KEPT) -> None:
-        card, purse = await counted(turn, card, at_most=at_most)
+        async with counting(turn, card, at_most=at_most) as (shown, purse):
+            await self._show(turn, shown, purse)
+
+    async def _show(self, turn: Turn, card: Card, purse: Purse) -> None:
+        """The month, or the nearest one of which something is known."""
         month, kind = _asked(card)
         first, last = bounds(purse)
         head = None

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from bot import people
-from bot.desk import Turn
+from bot.desk import Refusal, Turn
+from bot.dialogues.counting import counting
 from bot.dialogues.report_month import bounds, month_of, sums_of
 from bot.mirror import Entry, Ledger, first_day
 from bot.purse import Purse, may_use, purse_of
@@ -364,13 +365,19 @@ async def test_without_a_key_nothing_is_shown(house: OpenHouse) -> None:
     assert house.lossy.seen[LIST] == 0
 
 
+def turn_of(house: OpenHouse, user_id: str) -> Turn:
+    """A turn of a linked person, outside of the bot's loop."""
+    with house.desk.db.read() as connection:
+        person = people.find(connection, telegram_id(user_id))
+    assert person is not None
+    number = person.telegram_id
+    return Turn(house.desk, number, number, house.desk.texts_of(person), person)
+
+
 async def test_a_purse_holds_ones_own_cashboxes_alone(house: OpenHouse) -> None:
     """Whatever a dialogue does with it: no entry of another cashbox is in it, nor the other side of a move."""
     await house.linked("pauline")
-    with house.desk.db.read() as connection:
-        person = people.find(connection, telegram_id("pauline"))
-    assert person is not None
-    found = await purse_of(Turn(house.desk, 1, person.telegram_id, house.desk.texts_of(person), person))
+    found = await purse_of(turn_of(house, "pauline"))
     assert set(found.cashboxes) == {box.id for box in await house.as_user("pauline").finance.transaction.cashbox_list()}
     touched = {number for entry in found.ledger.entries for number in (entry.source, entry.target) if number}
     assert touched
@@ -415,6 +422,18 @@ async def test_failing_to_count_is_said_and_tried_again(house: OpenHouse) -> Non
     await helen.presses("Try again", on=failed)
     shown = await helen.card(containing="Main account, EUR: €")
     assert shown.id == failed.id
+
+
+async def test_what_fails_after_the_reading_is_said_too(house: OpenHouse) -> None:
+    """No card counts for ever, whatever it is that fails."""
+    helen = await house.linked("helen")
+    turn = turn_of(house, "helen")
+    with pytest.raises(Refusal):
+        async with counting(turn, turn.new_card("balance")):
+            raise Refusal("no currencies")
+    failed = await helen.card(containing="This could not be counted")
+    await helen.presses("Try again", on=failed)
+    await helen.card(containing="Main account, EUR: €")
 
 
 @pytest.mark.parametrize("profile", ["standard", "hosted"])
