@@ -162,7 +162,7 @@ class Batch:
         """One more receipt. The workspace's own answer is used, so that no further reading can lose it."""
         number = int(intent.body["requestIds"][0])
         outcome, said, proved = await _outcome(turn, intent, settled, number)
-        shown = card.state["receipts"] if card.state.get("screen") == "receipts" else []
+        shown: list[dict[str, Any]] = card.state["receipts"] if card.state.get("screen") == "receipts" else []
         if number not in {row["id"] for row in shown if row["state"] in {"open", "checking"}}:
             # The person has gone on: the receipt comes as a message of its own.
             if settled.kind != "checking":
