@@ -191,7 +191,7 @@ async def key_was_rejected(turn: Turn) -> bool:
     except KeyRejected:
         await ask(turn, rejected=True)
         return True
-    except (WorkspaceError, VaultError):
+    except (WorkspaceError, VaultError, Refusal):
         return False
     return False
 

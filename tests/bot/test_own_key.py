@@ -12,9 +12,8 @@ from sqlalchemy import select
 
 from bot import people
 from bot.desk import Turn
-from bot.dialogues import own_key
 from bot.dialogues.own_key import is_key, key_was_rejected
-from bot.incoming import Said, Sender
+from bot.incoming import Said
 from bot.people import Person
 from bot.sandbox import PersonChat
 from bot.tables import audit, inbox, outbox, waiting
@@ -258,17 +257,11 @@ async def test_a_key_in_a_group_is_deleted_and_refused(tmp_path: Path) -> None:
         await house.linked("anna", key=False)
         group = house.telegram.group("Finance", members=[1001, 1002], bot_is_admin=True)
         chat = group.chat(1001)
-        sender = Sender(1001, "Anna", None, "en")
-        said = Said(sender, group.id, False, 77, f"/key@some_bot {CANARY}")
-        turn = _turn(house, "anna", said)
-        turn.chat_id = chat.id
-        assert await own_key.in_company(turn, said)
-        await house.desk.db.write(turn.write)
+        await chat.says(f"/key {CANARY}")
         await chat.card(containing="Never write a key where others read along")
-        with house.desk.db.read() as connection:
-            rows = connection.execute(select(outbox).where(outbox.c.kind == "delete")).all()
-        assert [row.chat_id for row in rows] == [group.id]
-        assert not await own_key.in_company(turn, Said(sender, group.id, False, 78, "/help"))
+        await chat.waits(lambda seen: CANARY not in said_in(seen))
+        await chat.says("/key")
+        await chat.card(containing="A key is for me alone")
         assert person_of(house, "anna").sealed_key is None
 
 
