@@ -195,9 +195,9 @@ def _may_not(turn: Turn, books: Books, transaction: Transaction, day: str | None
     return ""
 
 
-async def saved_entries(turn: Turn, kinds: Iterable[Kind], act: str = "log") -> dict[int, Transaction]:
+async def saved_entries(turn: Turn, kinds: Iterable[Kind]) -> dict[int, Transaction]:
     """The entries of these kinds that the workspace has now, by id."""
-    api = turn.api_to("see" if act == "see" else "log")
+    api = turn.api_to("log")
     found = dict[int, Transaction]()
     for kind in sorted(set(kinds)):
         for transaction in await api.finance.transaction.list(type=kind):

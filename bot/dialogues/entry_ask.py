@@ -15,7 +15,7 @@ from bot.desk import Turn
 from bot.dialogues.entry_books import Books, Field, doubt, no_cashbox_in, with_amount
 from bot.dialogues.entry_draft import Draft, day_of, drafts_of
 from bot.dialogues.entry_view import day_name, exact_of, head_of, list_view, one, way_back
-from bot.likeness import alike, search, the_one
+from bot.likeness import alike, named, search
 from bot.money_text import parts
 from bot.sums import rounded
 from bot.texts import sentence
@@ -241,7 +241,7 @@ class Question:
             return None
         names = self._options(field)
         found = search(text, names)
-        sure = found[0] if len(found) == 1 else the_one(alike(text, names))
+        sure = found[0] if len(found) == 1 else named(text, names)
         if sure is not None:
             return with_choice(self.draft, field, sure, self.books)
         if found:

@@ -77,13 +77,13 @@ class Books:
         return self.closed is not None and day <= self.closed
 
 
-async def books_of(turn: Turn) -> Books:
-    """What this person's entries may refer to."""
+async def books_of(turn: Turn, act: Literal["see", "log"] = "log") -> Books:
+    """What this person's entries may refer to; refuses where they may not even do this."""
     directory, person = turn.desk.directory, turn.known()
     with turn.desk.db.read() as connection:
         closed = facts.get(connection, "closed_until")
     return Books(
-        await directory.cashboxes(person.user_id, turn.api_to("log")),
+        await directory.cashboxes(person.user_id, turn.api_to(act)),
         await directory.categories(),
         await directory.currencies(),
         turn.desk.house.sites,

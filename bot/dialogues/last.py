@@ -31,7 +31,7 @@ class Last(Dialogue):
         await self._list(turn, turn.new_card(self.name))
 
     async def _list(self, turn: Turn, card: Card) -> None:
-        books, drafts = await books_of(turn), await _mine(turn)
+        books, drafts = await books_of(turn, "see"), await _mine(turn)
         if not drafts:
             turn.show(card, View(turn.t("You have no entries yet. Write for example “450 taxi”.")))
             return
@@ -70,7 +70,7 @@ class Last(Dialogue):
             await self._entry(turn, card, draft)
 
     async def _entry(self, turn: Turn, card: Card, draft: Draft) -> None:
-        books = await books_of(turn)
+        books = await books_of(turn, "see")
         head = turn.texts.html("✅ <b>%(saved)s</b>", saved=turn.t("Saved, no. %(id)s", id=draft.transaction))
         this = {"id": draft.transaction, "kind": draft.kind}
         rows = (

@@ -1,6 +1,10 @@
 """Correcting what was written: a reply, a changed message, Undo; drafts follow, saved entries are changed once."""
 
+from datetime import timedelta
+from functools import partial
+
 from bot import facts
+from bot.sandbox import PersonChat
 from tests.bot.house import OpenHouse
 from tests.bot.money_house import DELETE, UPDATE, count, entries, newest, note, saved, shows
 
@@ -21,7 +25,7 @@ async def test_a_reply_changes_one_field(house: OpenHouse) -> None:
     ):
         before = await newest(house)
         await anna.replies(to=card, text=said)
-        await anna.waits(lambda _, made=made: house.lossy.seen[UPDATE] == made)
+        await anna.waits(partial(_updated, house, made))
         await house.settled(anna)
         await shows(anna, card, "Changed, no.")
         after = await newest(house)
@@ -182,7 +186,9 @@ async def test_one_closed_day_leaves_the_next_open(house: OpenHouse) -> None:
     await shows(anna, asked, "not saved yet")
 
 
-def _yesterday(house: OpenHouse) -> str:
-    from datetime import timedelta
+def _updated(house: OpenHouse, times: int, _chat: PersonChat) -> bool:
+    return house.lossy.seen[UPDATE] == times
 
+
+def _yesterday(house: OpenHouse) -> str:
     return (house.desk.house.clock().date() - timedelta(days=1)).isoformat()
