@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from bot.tables import followed
 from workspace_api.contract.finplan import Request
@@ -24,7 +26,10 @@ def note(connection: Connection, request: Request, now: float) -> None:
     """The request is known as it is, without a word; what is known already stays."""
     row = {"request_id": request.id, "standing": json.dumps(standing(request)), "told_at": now}
     here = select(followed.c.request_id).where(followed.c.request_id == request.id)
-    if connection.execute(here).first() is None:
+    if connection.execute(here).first() is not None:
+        return
+    # A poll of another process may note it at the same moment, which must not undo what else is written here.
+    with suppress(IntegrityError), connection.begin_nested():
         connection.execute(insert(followed).values(**row))
 
 

@@ -1,6 +1,7 @@
 """What the tests of the authors' dialogues share: the bot's last message, and a request written to its review."""
 
 from bot import followed
+from bot.periods import months
 from bot.sandbox import ChatMessage, PersonChat
 from tests.bot.house import OpenHouse
 from workspace_api.contract.finplan import Request
@@ -67,3 +68,8 @@ async def watched(house: OpenHouse) -> PersonChat:
     if not known(boris):
         await house.assistant.watch.poll()
     return boris
+
+
+def month_before(house: OpenHouse) -> str:
+    """The period before the present one."""
+    return months(house.desk.house.clock(), 1, 0)[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from bot import deputies, preferences
-from tests.bot.authoring import COPY, REMOVE, SAVE, last, newest, request, sees, watched, written
+from tests.bot.authoring import COPY, REMOVE, SAVE, last, month_before, newest, request, sees, watched, written
 from tests.bot.house import OpenHouse, hosted, open_house
 
 
@@ -200,9 +200,7 @@ async def test_a_copy_into_another_month(house: OpenHouse) -> None:
 
 async def last_month(house: OpenHouse) -> None:
     """Boris's two requests are moved to the month before."""
-    back = text(
-        "UPDATE requests SET finplan = strftime('%Y-%m-01', 'now', 'start of month', '-1 day') WHERE id IN (1, 9)"
-    )
+    back = text(f"UPDATE requests SET finplan = '{month_before(house)}' WHERE id IN (1, 9)")
     house.server.write_now(lambda connection: connection.execute(back).rowcount)
 
 

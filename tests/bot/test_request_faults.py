@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from bot import intents
 from bot.sandbox import PersonChat
-from tests.bot.authoring import COPY, SAVE, last, newest, sees, written
+from tests.bot.authoring import COPY, SAVE, last, month_before, newest, sees, written
 from tests.bot.house import OpenHouse, open_house
 
 
@@ -65,8 +65,7 @@ async def test_a_submission_that_was_being_sent_when_the_process_died(house: Ope
 
 async def last_month(house: OpenHouse) -> PersonChat:
     """Boris's two requests are moved to the month before; he stands before the check marks."""
-    back = "UPDATE requests SET finplan = strftime('%Y-%m-01', 'now', 'start of month', '-1 day') WHERE id IN (1, 9)"
-    change(house, back, server=True)
+    change(house, f"UPDATE requests SET finplan = '{month_before(house)}' WHERE id IN (1, 9)", server=True)
     boris = await house.linked("boris")
     await boris.says("/myrequests")
     await sees(boris, "open requests")
