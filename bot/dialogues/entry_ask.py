@@ -18,7 +18,7 @@ from bot.dialogues.entry_view import day_name, exact_of, head_of, list_view, one
 from bot.likeness import alike, named, search
 from bot.money_text import parts
 from bot.sums import rounded
-from bot.texts import sentence
+from bot.texts import fit, sentence
 
 PAGE = 8
 """Choices on one screen."""
@@ -77,7 +77,8 @@ class Question:
         card = self.card.with_state(asked=field)
         if self._everybody:
             view = list_view(drafts_of(card), self.books, turn)
-            text = view.text + turn.texts.html("\n\n<b>%(question)s</b>", question=asked)
+            # Above the list: where that is too long for a message, its end is cut.
+            text = fit(turn.texts.html("<b>%(question)s</b>\n\n", question=asked) + view.text)
         else:
             text = one(self.draft, self.books, turn, head=head_of(self.draft, turn), question=asked, hint=hint)
         turn.show(card, View(text, tuple(row for row in (*rows, self._last()) if row)), expect=field)

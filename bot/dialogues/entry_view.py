@@ -16,7 +16,7 @@ from bot.desk import Turn
 from bot.dialogues.entry_books import Books, Field, doubt, no_cashbox_in
 from bot.dialogues.entry_draft import Draft, Standing
 from bot.money_text import Kind
-from bot.texts import LOCALES, sentence
+from bot.texts import LOCALES, sentence, short
 from workspace_api.contract.finance import TransactionCategory
 
 MARKS: dict[Kind, str] = {"out": "💸", "in": "💰", "move": "🔁"}
@@ -256,7 +256,7 @@ def _line(number: int, draft: Draft, books: Books, turn: Turn) -> dict[str, obje
     ends = [box.name for box in map(books.boxes.get, (draft.cashbox or 0, draft.into or 0)) if box is not None]
     day = (draft.booked if draft.transaction is not None else None) or draft.day
     found = [
-        draft.description,
+        short(draft.description, 60),
         category.name if category and draft.kind != "move" else None,
         " → ".join(name or "?" for name in ends),
         day_name(turn, day) if day else turn.t("today"),
@@ -277,7 +277,7 @@ def _note(draft: Draft, books: Books, turn: Turn) -> str:
     if draft.works:
         return turn.t(WORKING[draft.standing])
     if draft.told == "refused":
-        return turn.t("The workspace refused: %(why)s", why=draft.why)
+        return turn.t("The workspace refused: %(why)s", why=short(draft.why, 150))
     if draft.told == "not_seen":
         return turn.t("It was not seen in the workspace. Check there before you do it again.")
     if draft.is_saved:
