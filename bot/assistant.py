@@ -1,62 +1,48 @@
-"""The assistant put together: one process that polls, handles, calls, delivers and watches.
+"""The assistant put together: who leads does the work, every replica takes what comes.
 
 ```
-polling ─► inbox ─► handling (order per person, people in parallel) ─► dialogues
-operations: intended calls       delivery: the outbox       watch: what changed in the workspace
+polling or webhook ─► inbox ─► handling ─► dialogues ─► intents ─► operations ─► the workspace
+outbox ─► delivery ─► Telegram            polls ─► watch and its followers ─► cards
+at night: what need not be kept goes; what was done is compared with what the workspace shows
 ```
 """
 
 import asyncio
 import logging
-import secrets
-import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import OperationalError
-from telegram import Bot, Update
+from telegram import Bot
 from telegram.error import BadRequest, InvalidToken, NetworkError
 from telegram.request import HTTPXRequest
 
-from bot import cards, inbox, ops, people
+from bot import leader, reconcile, webhook
 from bot.authors import Authors
 from bot.delivery import Delivery
-from bot.desk import Desk, Refusal, Turn
-from bot.dialogues import BY_NAME, COMMANDS, edited, route
+from bot.desk import Desk, Refusal
+from bot.dialogues import BY_NAME, COMMANDS
 from bot.escalation import Escalation
-from bot.incoming import Incoming, Left, Said, Tapped
-from bot.intents import AlreadyUnderWay
+from bot.handling import Handling
+from bot.leavers import Leavers
 from bot.menu import publish
 from bot.operations import Operations
 from bot.polling import poll
-from bot.polls import Polls
-from bot.texts import Texts
-from bot.updates import parse
+from bot.polls import Polls, Pulse
+from bot.retention import Keep, sweep
 from bot.watch import Watch
-from workspace_api import CallNotSent, CallUnknown, KeyRejected, PermissionDenied, WorkspaceError
+from bot.webhook import Hook
 
 log = logging.getLogger("bot")
-
-AT_ONCE = 16
-"""How many people are handled at the same time."""
-
-PAUSE = 0.5
 
 HELLO = 3.0
 """Seconds between two tries to reach Telegram at the start."""
 
-
-LONGEST_HOLD, MOST_FAILURES = 60.0, 5
-
-
-FRESH = 2.0
-"""Seconds for which a card that was just shown is fresh enough for a tap on an older one."""
-
 LARGEST_FILE = 10_000_000
 """Bytes of a picture that is looked at."""
+
+SWEPT_AT = 3
+"""The hour of the night, in the house's zone, at which what need not be kept goes."""
 
 
 def telegram_bot(token: str, root: str) -> Bot:
@@ -68,10 +54,6 @@ def telegram_bot(token: str, root: str) -> Bot:
         request=HTTPXRequest(connection_pool_size=32, pool_timeout=10),
         get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=40),
     )
-
-
-class Held(Exception):
-    """The updates of one person wait: the first of them cannot be handled now."""
 
 
 class Locks:
@@ -86,33 +68,42 @@ class Locks:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """`poll_seconds` between two readings of the workspace."""
+    """`poll_seconds` between two readings of the workspace; how long things are kept."""
 
     poll_seconds: float = 30.0
+    keep: Keep = field(default_factory=Keep)
 
 
 class Assistant:
-    """The bot of one company."""
+    """The bot of one company. `hook`: Telegram posts the updates; without one they are polled."""
 
-    def __init__(self, bot: Bot, desk: Desk, timing: Timing) -> None:
+    def __init__(self, bot: Bot, desk: Desk, timing: Timing, hook: Hook | None = None) -> None:
         self._bot = bot
         self._desk = desk
-        self._locks = Locks()
-        self._wake = asyncio.Event()
-        self._queues: dict[int, asyncio.Task[None]] = {}
-        self._failures: dict[int, int] = {}
-        self._held: dict[int, float] = {}
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._hook = hook
+        self._timing = timing
+        locks, background = Locks(), desk.background()
         self.delivery = Delivery(bot, desk.db, desk.now)
-        self.operations = Operations(desk, BY_NAME, self._locks)
-        followers = (Authors(desk, self._locks, self._committed), Escalation(desk))
-        self.watch = Watch(desk, self._locks, self._committed, followers)
-        self.polls = Polls(desk, self.watch, timing.poll_seconds)
+        self.operations = Operations(desk, BY_NAME, locks)
+        self.handling = Handling(bot, desk, locks, self._handled)
+        pulse = Pulse()
+        followers = (
+            Authors(background, locks, self._committed),
+            Escalation(background),
+            Leavers(background, locks),
+            pulse,
+        )
+        self.watch = Watch(background, locks, self._committed, followers)
+        self.polls = Polls(background, self.watch, timing.poll_seconds, pulse, self.delivery.wake)
         desk.download = self._download
 
     def _committed(self) -> None:
         self.delivery.wake()
         self.operations.wake()
+
+    def _handled(self) -> None:
+        self._committed()
+        self.polls.acted()
 
     async def _download(self, file_id: str) -> bytes:
         """A picture that a person sent. Raises Refusal where it is too large or gone."""
@@ -128,17 +119,51 @@ class Assistant:
         """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
         if not await self._reach_telegram(stop):
             return
+        db, now = self._desk.db, self._desk.now
         try:
-            ready()
             async with asyncio.TaskGroup() as group:
-                group.create_task(publish(self._bot, COMMANDS, stop))
-                group.create_task(poll(self._bot, self._desk.db, self._desk.now, self._wake.set, stop))
-                group.create_task(self._handle_all(stop))
-                group.create_task(self.operations.run(stop))
-                group.create_task(self.delivery.run(stop))
-                group.create_task(self.polls.run(stop))
+                if self._hook is not None:
+                    door = webhook.application(db, now, self._hook, self.handling.wake)
+                    group.create_task(webhook.listen(door, self._hook, stop))
+                ready()
+                group.create_task(leader.lead(db, now, "bot", leader.holder_here(), self._work, stop))
         finally:
             await self._bot.shutdown()
+
+    async def _work(self, stop: asyncio.Event) -> None:
+        """What the one that leads does, until `stop`."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._updates(stop))
+            group.create_task(publish(self._bot, COMMANDS, stop))
+            group.create_task(self.handling.run(stop))
+            group.create_task(self.operations.run(stop))
+            group.create_task(self.delivery.run(stop))
+            group.create_task(self.polls.run(stop))
+            group.create_task(self._sweep(stop))
+            group.create_task(reconcile.run(self._desk.background(), stop))
+
+    async def _updates(self, stop: asyncio.Event) -> None:
+        db, now = self._desk.db, self._desk.now
+        if self._hook is not None:
+            await webhook.announce(self._bot, db, self._hook, now(), stop)
+            return
+        await webhook.withdraw(self._bot, db, stop)
+        await poll(self._bot, db, now, self.handling.wake, stop)
+
+    async def _sweep(self, stop: asyncio.Event) -> None:
+        """Every night; a fault there ends no other work."""
+        while not stop.is_set():
+            now = datetime.fromtimestamp(self._desk.now(), self._desk.house.zone)
+            due = now.replace(hour=SWEPT_AT, minute=30, second=0, microsecond=0)
+            due += timedelta(days=1) if due <= now else timedelta()
+            await leader.pause((due - now).total_seconds(), stop)
+            if stop.is_set():
+                return
+            try:
+                await sweep(self._desk.db, self._desk.house.folder, self._timing.keep, self._desk.now())
+            except Exception:
+                # What is not swept tonight is swept tomorrow.
+                log.exception("the sweep failed")
 
     async def _reach_telegram(self, stop: asyncio.Event) -> bool:
         """Says hello to Telegram, again and again until it answers; false where the bot is stopped meanwhile."""
@@ -153,203 +178,3 @@ class Assistant:
             else:
                 return True
         return False
-
-    async def _handle_all(self, stop: asyncio.Event) -> None:
-        while not stop.is_set():
-            self._wake.clear()
-            with self._desk.db.read() as connection:
-                waiting = inbox.pending(connection)
-            for queue, updates in waiting.items():
-                if queue not in self._queues and self._held.get(queue, 0.0) <= self._desk.now():
-                    self._queues[queue] = asyncio.create_task(self._handle_queue(queue, updates))
-            try:
-                async with asyncio.timeout(PAUSE):
-                    await self._wake.wait()
-            except TimeoutError:
-                continue
-        await asyncio.gather(*self._queues.values(), return_exceptions=True)
-
-    async def _handle_queue(self, queue: int, updates: list[int]) -> None:
-        try:
-            async with self._places:
-                for update_id in updates:
-                    async with self._locks(queue):
-                        await self._handle_or_hold(queue, update_id)
-                    self._committed()
-        except Held:
-            log.warning("the updates of %s wait", queue)
-        finally:
-            del self._queues[queue]
-            self._wake.set()
-
-    async def _handle_or_hold(self, queue: int, update_id: int) -> None:
-        """One update; where even its failure cannot be committed, its person's updates wait a little longer each time.
-
-        An update that keeps failing is set aside, unless it is the database that fails.
-        """
-        try:
-            await self.handle(update_id)
-            self._failures.pop(queue, None)
-        except Exception as error:
-            failures = self._failures.get(queue, 0) + 1
-            self._failures[queue] = failures
-            self._held[queue] = self._desk.now() + min(LONGEST_HOLD, PAUSE * 2.0**failures)
-            log.exception("update %s failed, for the %d. time", update_id, failures)
-            if failures >= MOST_FAILURES and not isinstance(error, OperationalError):
-                await self._desk.db.write(partial(inbox.park, update_id=update_id, note=type(error).__name__))
-                self._failures.pop(queue, None)
-                self._held.pop(queue, None)
-                return
-            raise Held from error
-
-    async def handle(self, update_id: int) -> None:
-        """One stored update, to its end: all it changes is committed with the mark that it is done."""
-        with self._desk.db.read() as connection:
-            raw = inbox.load(connection, update_id)
-        if raw is None:
-            return
-        try:
-            update = Update.de_json(raw, self._bot)
-            incoming = parse(update)
-        except Exception as error:  # noqa: BLE001 - whatever the library cannot read is set aside, the next ones go on
-            log.warning("update %s cannot be read: %s", update_id, type(error).__name__)
-            await self._desk.db.write(partial(inbox.park, update_id=update_id, note=type(error).__name__))
-            return
-        turn = None if incoming is None else self._turn(incoming)
-        if incoming is not None and turn is not None:
-            turn = await self._dispatch(turn, incoming)
-
-        def commit(connection: Connection) -> None:
-            if turn is not None:
-                turn.write(connection)
-            inbox.done(connection, update_id)
-
-        try:
-            await self._desk.db.write(commit)
-        except AlreadyUnderWay:
-            assert incoming is not None, "only a turn makes intents"
-            again = self._turn(incoming)
-            again.toast(again.t("This is already under way."))
-            await self._desk.db.write(lambda connection: _finish(connection, again, update_id))
-
-    def _turn(self, incoming: Incoming) -> Turn:
-        with self._desk.db.read() as connection:
-            person = people.find(connection, incoming.sender.telegram_id)
-        if person is not None:
-            texts = self._desk.texts_of(person)
-        else:
-            texts = self._desk.texts(incoming.sender.language or self._desk.house.language)
-        return Turn(self._desk, incoming.chat_id, incoming.sender.telegram_id, texts, person, incoming)
-
-    async def _dispatch(self, turn: Turn, incoming: Incoming) -> Turn:
-        """Hands the update to its dialogue; a failure is told in words, in a fresh turn that changes nothing else."""
-        try:
-            await _route(turn, incoming)
-        except Refusal as refusal:
-            return self._told(incoming, str(refusal))
-        except (CallNotSent, CallUnknown) as error:
-            log.warning("the workspace does not answer: %s", error)
-            return self._told(
-                incoming, turn.t("The workspace does not answer right now. Nothing was changed; try again soon.")
-            )
-        except KeyRejected:
-            return self._told(incoming, turn.t("The workspace no longer accepts your key. Ask for a new invitation."))
-        except PermissionDenied:
-            return self._told(incoming, turn.t("You may not do this in the workspace."))
-        except WorkspaceError as error:
-            log.warning("the workspace refused: %s", error)
-            return self._told(
-                incoming, turn.t("The workspace refused: %(why)s", why=getattr(error, "message", str(error)))
-            )
-        except Exception as fault:
-            # A fault of ours must end in a sentence for the person and a trace for ops, not in silence.
-            incident = secrets.token_hex(3)
-            log.exception("incident %s", incident)
-            words = turn.t("Something went wrong here. Tell your administrator: incident %(id)s.", id=incident)
-            told = self._told(incoming, words)
-            told.change(partial(_report, desk=self._desk, incident=incident, what=_place(fault), who=_who(turn)))
-            return told
-        return turn
-
-    def _told(self, incoming: Incoming, words: str) -> Turn:
-        turn = self._turn(incoming)
-        if isinstance(incoming, Tapped):
-            turn.toast(words, alert=True)
-        else:
-            turn.say(turn.texts.html("%(words)s", words=words))
-        return turn
-
-
-def _report(connection: Connection, desk: Desk, incident: str, what: str, who: str) -> None:
-    """Ops get where it happened and to whom; nothing of what was written, which may be a secret."""
-
-    def words(texts: Texts) -> str:
-        return texts.html(
-            "🛠 <b>Incident %(id)s</b>: %(what)s, while handling what %(who)s did. The log has the trace.",
-            id=incident,
-            what=what,
-            who=who,
-        )
-
-    ops.tell(connection, desk, words, f"incident:{incident}")
-
-
-def _place(fault: Exception) -> str:
-    """`KeyError in expenses.py:120`: the innermost line of ours."""
-    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "site-packages" not in frame.filename]
-    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    return f"{type(fault).__name__}{where}"
-
-
-def _who(turn: Turn) -> str:
-    return turn.person.name if turn.person is not None else str(turn.telegram_id)
-
-
-def _finish(connection: Connection, turn: Turn, update_id: int) -> None:
-    turn.write(connection)
-    inbox.done(connection, update_id)
-
-
-async def _route(turn: Turn, incoming: Incoming) -> None:
-    """Which dialogue an update belongs to."""
-    if isinstance(incoming, Left):
-        turn.change(lambda connection: people.mark(connection, incoming.sender.telegram_id, blocked=incoming.blocked))
-        return
-    if not incoming.private:
-        if isinstance(incoming, Tapped):
-            turn.toast(turn.t("Write to me in a private chat."))
-        elif isinstance(incoming, Said) and incoming.text.startswith("/"):
-            turn.say(turn.t("Money and decisions stay private: write to me in a private chat."))
-        return
-    if isinstance(incoming, Tapped):
-        await _tap(turn, incoming)
-    elif isinstance(incoming, Said):
-        await route(turn, incoming)
-    else:
-        await edited(turn, incoming)
-
-
-async def _tap(turn: Turn, tap: Tapped) -> None:
-    """A button: ours, this person's, and of the card's present version, or it only says why not."""
-    with turn.desk.db.read() as connection:
-        handle = cards.resolve(connection, tap.handle)
-        card = None if handle is None else cards.load(connection, handle.card_id)
-    if handle is None or card is None:
-        turn.toast(turn.t("This button is out of date. Start anew with a command."))
-        return
-    if handle.telegram_id != turn.telegram_id or card.chat_id != tap.chat_id:
-        turn.toast(turn.t("This button belongs to somebody else."))
-        return
-    dialogue = BY_NAME[card.dialogue]
-    if tap.message_id is not None:
-        turn.change(partial(cards.adopt, card_id=card.id, message_id=tap.message_id))
-    if turn.person is None and card.dialogue != "start":
-        turn.toast(turn.t("You are not linked to the workspace. Ask for an invitation."), alert=True)
-        return
-    if handle.version != card.version:
-        turn.toast(turn.t("The card has changed meanwhile: this is how it stands now."))
-        # Who hammers on a button sees what was read a moment ago; the workspace is not asked for each tap.
-        if turn.now - card.shown_at > FRESH:
-            await dialogue.refresh(turn, card)
-        return
-    await dialogue.tapped(turn, card, handle.action, dict(handle.args))

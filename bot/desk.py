@@ -4,6 +4,7 @@ A turn reads what it likes and collects what is to change; `commit` writes all o
 that the update is done. A turn that fails has changed nothing.
 """
 
+import copy
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -58,14 +59,28 @@ class House:
 class Desk:
     """The shared parts: database, workspace, dictionaries, keys."""
 
-    def __init__(self, db: Database, service: AsyncWorkspace, vault: Vault, house: House) -> None:
+    def __init__(
+        self,
+        db: Database,
+        service: AsyncWorkspace,
+        vault: Vault,
+        house: House,
+        polling: AsyncWorkspace | None = None,
+    ) -> None:
         self.db = db
         self.service = service
         self.vault = vault
         self.house = house
         self.directory = Directory(service, self.now)
-        self.mirror = Mirror(service, self.now, house.zone)
+        self._polling = polling or service
+        self.mirror = Mirror(self._polling, self.now, house.zone)
         self.download: Callable[[str], Awaitable[bytes]] = _no_download
+
+    def background(self) -> "Desk":
+        """The same desk for whatever nobody waits for: its calls give way to people's."""
+        other = copy.copy(self)
+        other.service = self._polling
+        return other
 
     def now(self) -> float:
         """Seconds since 1970."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workspace.settings import Settings, SettingsError
+from workspace.settings import Settings, SettingsError, is_local
 from workspace_api import AsyncWorkspace
 
 if TYPE_CHECKING:
@@ -92,9 +92,26 @@ def own_key(settings: Settings) -> str:
 
 
 def client(settings: Settings, key: str | None = None) -> AsyncWorkspace:
-    """The workspace as the service sees it. The caller closes it."""
-    pace = COURTESY if settings.url and "//127." not in settings.url and "//localhost" not in settings.url else 0.0
-    return AsyncWorkspace(settings.workspace_url, key or service_key(settings), zone=UTC, pace=pace)
+    """The workspace as the service sees it, for a command. The caller closes it."""
+    return AsyncWorkspace(settings.workspace_url, key or service_key(settings), zone=UTC, pace=_pace(settings))
+
+
+def _pace(settings: Settings) -> float:
+    return 0.0 if is_local(settings.workspace_url) else COURTESY
+
+
+@asynccontextmanager
+async def open_clients(settings: Settings) -> AsyncGenerator[tuple[AsyncWorkspace, AsyncWorkspace]]:
+    """The workspace as the service sees it, for the long-running processes: for people's calls, and for all others.
+
+    Both keep to WORKSPACE_CALLS_PER_MINUTE together, people's calls first.
+    """
+    from bot.budget import Budget, open_clients
+
+    budget = Budget(settings.calls_per_minute)
+    people, others = open_clients(settings.workspace_url, service_key(settings), budget, zone=UTC, pace=_pace(settings))
+    async with people:
+        yield people, others
 
 
 def open_bot_database(settings: Settings) -> "Database":
@@ -131,12 +148,14 @@ def house_of(settings: Settings) -> "House":
     )
 
 
-def open_desk(settings: Settings, database: "Database", service: AsyncWorkspace) -> "Desk":
+def open_desk(
+    settings: Settings, database: "Database", service: AsyncWorkspace, polling: AsyncWorkspace | None = None
+) -> "Desk":
     """The desk at which the bot's dialogues work."""
     from bot.desk import Desk
     from bot.vault import Vault
 
-    return Desk(database, service, Vault(settings.data / "bot.key"), house_of(settings))
+    return Desk(database, service, Vault(settings.data / "bot.key"), house_of(settings), polling)
 
 
 def telegram_token(settings: Settings) -> str:
@@ -150,15 +169,24 @@ def telegram_token(settings: Settings) -> str:
 
 
 @asynccontextmanager
-async def open_assistant(settings: Settings, service: AsyncWorkspace) -> AsyncGenerator["Assistant"]:
-    """The bot, ready to run."""
+async def open_assistant(
+    settings: Settings, service: AsyncWorkspace, polling: AsyncWorkspace | None = None
+) -> AsyncGenerator["Assistant"]:
+    """The bot, ready to run. `polling`: for calls that nobody waits for."""
     from bot.assistant import Assistant, Timing, telegram_bot
+    from bot.retention import Keep
+    from bot.webhook import Hook
 
     token = telegram_token(settings)
     database = open_bot_database(settings)
     try:
         bot = telegram_bot(token, settings.telegram_url)
-        yield Assistant(bot, open_desk(settings, database, service), Timing(settings.poll_seconds))
+        keep = Keep(settings.keep_inbox_days, settings.keep_audit_days, settings.keep_money_days)
+        hook = None
+        if settings.webhook_url is not None and settings.webhook_secret is not None:
+            hook = Hook(settings.webhook_url, settings.webhook_secret, settings.webhook_port)
+        desk = open_desk(settings, database, service, polling)
+        yield Assistant(bot, desk, Timing(settings.poll_seconds, keep), hook)
     finally:
         database.close()
 

@@ -61,18 +61,20 @@ def up(_options: argparse.Namespace) -> int:
 
 
 async def _bot(chosen: Settings, stop: asyncio.Event) -> None:
-    async with parts.client(chosen) as service:
-        await run_bot(chosen, service, stop)
+    async with parts.open_clients(chosen) as (people, others):
+        await run_bot(chosen, people, stop, others)
 
 
 async def _run(chosen: Settings, stop: asyncio.Event) -> None:
-    async with parts.client(chosen) as service:
-        await run_automations(chosen, service, stop)
+    async with parts.open_clients(chosen) as (_, others):
+        await run_automations(chosen, others, stop)
 
 
-async def run_bot(chosen: Settings, service: AsyncWorkspace, stop: asyncio.Event) -> None:
-    """The bot on an open client."""
-    async with parts.open_assistant(chosen, service) as assistant:
+async def run_bot(
+    chosen: Settings, service: AsyncWorkspace, stop: asyncio.Event, polling: AsyncWorkspace | None = None
+) -> None:
+    """The bot on an open client; `polling` is for calls that nobody waits for."""
+    async with parts.open_assistant(chosen, service, polling) as assistant:
         await assistant.run(stop, lambda: log.info("the bot listens"))
 
 
@@ -98,15 +100,15 @@ async def run_automations(
 
 async def _up(chosen: Settings, stop: asyncio.Event) -> None:
     if chosen.url is not None:
-        async with parts.client(chosen) as service, asyncio.TaskGroup() as group:
-            group.create_task(run_bot(chosen, service, stop))
-            group.create_task(run_automations(chosen, service, stop))
+        async with parts.open_clients(chosen) as (people, others), asyncio.TaskGroup() as group:
+            group.create_task(run_bot(chosen, people, stop, others))
+            group.create_task(run_automations(chosen, others, stop))
         return
     server = await start_workspace(chosen, "127.0.0.1", int(LOCAL_URL.rsplit(":", 1)[1]))
     try:
-        async with parts.client(chosen) as service, asyncio.TaskGroup() as group:
-            group.create_task(run_bot(chosen, service, stop))
-            group.create_task(run_automations(chosen, service, stop))
+        async with parts.open_clients(chosen) as (people, others), asyncio.TaskGroup() as group:
+            group.create_task(run_bot(chosen, people, stop, others))
+            group.create_task(run_automations(chosen, others, stop))
     finally:
         server.cancel()
         await asyncio.gather(server, return_exceptions=True)
