@@ -87,10 +87,15 @@ class Desk:
         return self.house.clock().timestamp()
 
     def api(self, person: Person) -> AsyncWorkspace | None:
-        """The workspace as this person sees it: with their own key, or none."""
-        if person.sealed_key is None:
+        """The workspace as this person sees it: with their own key; None where there is none for this workspace."""
+        if person.sealed_key is None or self.elsewhere(person.workspace):
             return None
         return self.service.with_options(api_key=self.vault.open(person.sealed_key))
+
+    def elsewhere(self, address: str | None) -> bool:
+        """Whether an address that was noted is that of another workspace: a key for that one is not sent here."""
+        here = self.house.workspace_url
+        return bool(address and here) and (address or "").rstrip("/") != here.rstrip("/")
 
     def texts(self, language: str, zone: str | None = None) -> Texts:
         """Sentences in a language, times in a zone (the house's where none is named)."""
@@ -150,7 +155,7 @@ class Turn:
         """The workspace with the person's own key, for what counts as their own act; refuses where there is none."""
         api = self.desk.api(self.known())
         if api is None:
-            raise Refusal(self.t("I have no key of yours for the workspace. Ask for a new invitation."))
+            raise Refusal(self.t("I have no key of yours for this workspace. Send it to me with /key."))
         return api
 
     def api_to(self, act: Literal["see", "log"]) -> AsyncWorkspace:

@@ -177,7 +177,7 @@ class Handling:
             asking = self._turn(incoming)
             if await key_was_rejected(asking):
                 return asking
-            return self._told(incoming, turn.t("The workspace no longer accepts your key. Ask for a new invitation."))
+            return self._told(incoming, turn.t("The workspace refused the key. Tell your administrator."))
         except PermissionDenied:
             return self._told(incoming, turn.t("You may not do this in the workspace."))
         except WorkspaceError as error:

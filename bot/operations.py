@@ -119,9 +119,9 @@ class Operations:
             )
             return
         with self._desk.db.read() as connection:
-            locked = write_lock.locked(connection, self._desk.house)
-        if locked is not None:
-            await self._settle(intent, "refused", Settled("refused", words.t(locked)), "writes are locked")
+            sentence = write_lock.locked(connection, self._desk.house)
+        if sentence is not None:
+            await self._settle(intent, "refused", Settled("refused", words.t(sentence)), "writes are locked")
             return
         call = find(intent.operation).call(intent.body)
         if not await self._begin(intent):

@@ -114,7 +114,7 @@ class OwnKey(Dialogue):
         person = turn.known()
         if said.forwarded:
             return "forwarded"
-        if elsewhere(turn, person.workspace):
+        if turn.desk.elsewhere(person.workspace):
             return ELSEWHERE
         if not is_key(text):
             return "shape"
@@ -163,7 +163,7 @@ class OwnKey(Dialogue):
 async def ask(turn: Turn, card: Card | None = None, *, rejected: bool = False) -> None:
     """The card that asks for the key; `rejected`: the workspace does not take the one that is kept."""
     person = turn.known()
-    if elsewhere(turn, person.workspace):
+    if turn.desk.elsewhere(person.workspace):
         raise Refusal(turn.t(WHY[ELSEWHERE]))
     text = turn.texts.render(
         "key.html",
@@ -213,12 +213,6 @@ async def delete_at_once(turn: Turn, message_id: int) -> None:
     """Takes the person's message out of the chat, in a commit of its own: it does not wait for this turn's end."""
     now, chat_id = turn.now, turn.chat_id
     await turn.desk.db.write(lambda connection: outbox.delete_message(connection, chat_id, message_id, now))
-
-
-def elsewhere(turn: Turn, workspace: str | None) -> bool:
-    """Whether an address that was noted is another one than that of the workspace which is used now."""
-    here = turn.desk.house.workspace_url
-    return workspace is not None and workspace.rstrip("/") != here.rstrip("/")
 
 
 def _scrub(db: Database) -> None:

@@ -17,7 +17,6 @@ from bot.cards import Button, Card, View
 from bot.desk import Refusal, Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues import own_key
-from bot.dialogues.own_key import elsewhere
 from bot.directory import is_active
 from bot.people import Invitation
 from bot.texts import LANGUAGES, sentence, translations
@@ -63,7 +62,7 @@ class Start(Dialogue):
         if invitation is None:
             turn.say(turn.t("This invitation was used already or has expired. Ask for a new one."))
             return
-        if elsewhere(turn, invitation.profile):
+        if turn.desk.elsewhere(invitation.profile):
             turn.say(turn.t("This invitation is for another workspace than mine. Ask for a new one."))
             return
         if not await _works_here(turn, invitation.user_id):
