@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, tzinfo
 
 from workspace_api import AsyncWorkspace, WorkspaceError
 from workspace_api.contract.finance import Cashbox, Transaction, TransactionCategory
@@ -260,13 +260,3 @@ def spent(
         for entry in in_month(ledger, month, kind)
         if entry.category in categories and entry.cashbox in cashboxes
     )
-
-
-def days_of(ledger: Ledger) -> tuple[date, date] | None:
-    """The first and the last booking date; None where there is nothing."""
-    return (ledger.entries[0].day, ledger.entries[-1].day) if ledger.entries else None
-
-
-def last_day(month: date) -> date:
-    """The last day of the month that begins with this day."""
-    return first_day(month, 1) - timedelta(days=1)
