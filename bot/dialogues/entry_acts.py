@@ -281,7 +281,7 @@ async def read_back(turn: Turn, intent: Intent) -> Verdict:
     for transaction in found.values():
         if (transaction.data or {}).get("operation_id") == intent.id:
             return Verdict(True, _plain(transaction))
-    claimed = _claimed(turn, intent.created_at)
+    claimed = _claimed(turn, intent)
     twins = [
         transaction
         for number, transaction in found.items()
@@ -295,9 +295,12 @@ async def read_back(turn: Turn, intent: Intent) -> Verdict:
     return Verdict(True, _plain(twins[0])) if len(twins) == 1 else Verdict(None)
 
 
-def _claimed(turn: Turn, since: float) -> set[int]:
-    """The transactions that other calls are known to have made since then."""
-    query = select(audit.c.subject).where(audit.c.operation == CREATE, audit.c.act == "done", audit.c.at >= since - 5)
+def _claimed(turn: Turn, intent: Intent) -> set[int]:
+    """The transactions that other calls are known to have made since this one was asked for."""
+    since = intent.created_at - 5
+    query = select(audit.c.subject).where(
+        audit.c.operation == CREATE, audit.c.act == "done", audit.c.at >= since, audit.c.intent_id != intent.id
+    )
     with turn.desk.db.read() as connection:
         subjects = list(connection.execute(query).scalars())
     return {int(subject.split(":")[1]) for subject in subjects if subject.startswith("transaction:")}

@@ -120,6 +120,8 @@ class Question:
         only = args.get("found")
         if only is None and hint and not problem:
             problem = turn.t("I know no cashbox called “%(name)s”.", name=hint)
+        if not names:
+            problem = turn.t("There is no cashbox that you may use for this. Ask your administrator.")
         ranked = [n for n, _ in choices.ranked(turn, field, names)]
         # What the name might mean comes before what is chosen most.
         order = list(dict.fromkeys([*search(hint or "", names), *ranked])) if only is None else only

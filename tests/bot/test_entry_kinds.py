@@ -254,6 +254,16 @@ async def test_the_policy_decides_about_the_services_key(tmp_path: Path) -> None
         await anna.card(containing="Your last entries")
 
 
+async def test_who_has_no_cashbox_is_told(house: OpenHouse) -> None:
+    """No cashbox to move to: said in words, with a way back."""
+    anna = await house.linked("anna")
+    others = text("UPDATE cashboxes SET is_archived = 1 WHERE id <> 2")
+    house.server.write_now(lambda connection: connection.execute(others).rowcount)
+    await anna.says("transfer 500")
+    card = await anna.card(containing="There is no cashbox that you may use for this")
+    assert card.buttons == (("Cancel",),)
+
+
 async def test_a_disabled_person_saves_nothing(house: OpenHouse) -> None:
     """Disabled between the draft and the tap: refused, also when it would be saved at once."""
     anna = await house.linked("anna")
