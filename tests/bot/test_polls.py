@@ -1,6 +1,7 @@
 """The rhythm of polling, by a clock that is set by hand; and an outage, told to ops once."""
 
 from collections.abc import AsyncGenerator
+from copy import copy
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,9 +10,12 @@ import pytest
 from sqlalchemy import text
 
 from bot import facts
+from bot.assistant import Locks
 from bot.budget import Budget, open_clients
 from bot.polls import LIVELY, Polls, Pulse, Rhythm
+from bot.watch import Watch
 from tests.bot.house import OpenHouse, open_house
+from workspace_api import AsyncWorkspace
 from workspace_api.contract.finplan import Request
 from workspace_api.server.keys import issue_key
 
@@ -90,18 +94,25 @@ async def test_what_a_decision_or_an_edit_changes_is_a_movement() -> None:
 
 @pytest.fixture
 async def tended(tmp_path: Path) -> AsyncGenerator[OpenHouse]:
-    """A house with Anna for ops, that polls when the test says so, and asks once in a poll."""
+    """A house with Anna for ops, that polls when the test says so."""
     async with open_house(tmp_path, ops=("anna",)) as opened:
         opened.assistant.polls.pause()
-        opened.desk.service = opened.desk.service.with_options(retries=0)
         await opened.linked("anna")
         yield opened
+
+
+def life(house: OpenHouse, service: AsyncWorkspace | None = None) -> Polls:
+    """The polls of one life of the bot: each asks once, a lost answer is not asked for again in the same poll."""
+    desk = copy(house.desk)
+    desk.service = house.desk.service.with_options(retries=0) if service is None else service
+    wake = house.assistant.delivery.wake
+    return Polls(desk, Watch(desk, Locks(), wake), 30.0, wake=wake)
 
 
 async def test_an_outage_is_told_to_ops_once_and_its_end_once(tended: OpenHouse) -> None:
     """After the second poll that failed, however many fail; whoever asks in chat is told that it is the workspace."""
     anna, marina = tended.chat("anna"), await tended.linked("marina")
-    polls = Polls(tended.desk, tended.assistant.watch, 30.0, wake=tended.assistant.delivery.wake)
+    polls = life(tended)
     tended.lossy.lose(LIST, 1_000_000)
     await polls.once()
     await anna.says("/help")
@@ -125,12 +136,12 @@ async def test_an_outage_that_a_former_life_told_is_not_told_again(tended: OpenH
     """The fact outlives the process; its end is told by whoever polls next."""
     anna = tended.chat("anna")
     for _ in range(2):
-        polls = Polls(tended.desk, tended.assistant.watch, 30.0, wake=tended.assistant.delivery.wake)
+        polls = life(tended)
         tended.lossy.lose(LIST, 2)
         await polls.once()
         await polls.once()
     await anna.card(containing="does not answer", timeout=15)
-    polls = Polls(tended.desk, tended.assistant.watch, 30.0, wake=tended.assistant.delivery.wake)
+    polls = life(tended)
     await polls.once()
     await anna.card(containing="answers again", timeout=15)
     assert sum("does not answer" in message.text for message in anna.messages) == 1
@@ -141,10 +152,10 @@ async def test_a_budget_that_is_used_up_is_no_outage(tended: OpenHouse) -> None:
     people, polling = open_clients(tended.url, issue_key(tended.server, owner=True), Budget(1), timeout=0.5)
     async with people, polling:
         await people.tasks.task.list()
-        tended.desk.service = polling
+        polls = life(tended, polling)
         seen = tended.lossy.seen[LIST]
         for _ in range(4):
-            await tended.assistant.polls.once()
+            await polls.once()
         assert tended.lossy.seen[LIST] == seen
     with tended.desk.db.read() as connection:
         assert facts.get(connection, "outage") is None
