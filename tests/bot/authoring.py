@@ -6,6 +6,7 @@ from bot.sandbox import ChatMessage, PersonChat
 from tests.bot.house import OpenHouse
 from workspace_api.contract.finplan import Request
 
+LIST = "/finplan/api/request/list"
 SAVE = "/finplan/api/request/save"
 COPY = "/finplan/api/request/copy"
 REMOVE = "/finplan/api/request/remove"

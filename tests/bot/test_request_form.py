@@ -227,7 +227,7 @@ async def test_a_disabled_person_submits_nothing(house: OpenHouse) -> None:
     """Who was disabled after the review was shown is refused."""
     boris = await house.linked("boris")
     await written(boris)
-    gone = text("UPDATE users SET is_disabled = 1 WHERE user_id = 'boris'")
+    gone = text("UPDATE users SET is_disabled = true WHERE user_id = 'boris'")
     house.server.write_now(lambda connection: connection.execute(gone).rowcount)
     tap = await boris.presses("Submit")
     assert "has ended" in (tap.text or "")
