@@ -25,6 +25,7 @@ from bot.dialogues.request_form_text import (
     near,
     on_wire,
     sum_in,
+    sure,
 )
 from bot.dialogues.request_form_view import (
     DIALOGUE,
@@ -86,6 +87,9 @@ class RequestForm:
         name = named(words if found is None else found.words)
         if name and len(name) <= LONGEST["name"]:
             draft["name"] = name
+            if "author_block_id" in draft:
+                category = sure(name, await category_screen.categories_for(turn, draft["author_block_id"]))
+                draft |= {} if category is None else {"type": category}
         card = replace(card, state=state(card, "form", draft=draft), subject=DRAFT)
         if found is None:
             await self.go_on(turn, card)

@@ -117,6 +117,11 @@ def likely(words: str, categories: Mapping[int, TransactionCategory]) -> list[in
     return [number for number, score in like if score >= likeness.SURE][:3]
 
 
+def sure(words: str, categories: Mapping[int, TransactionCategory]) -> int | None:
+    """The category that the name of a request leaves no doubt about; the review shows it, where it can be changed."""
+    return likeness.the_one(likeness.alike(words, {number: c.name or "" for number, c in categories.items()}))
+
+
 def draft_of(request: Request) -> dict[str, Any]:
     """A request as a draft: what one edits."""
     return {step: getattr(request, step) for step in STEPS}

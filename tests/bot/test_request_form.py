@@ -54,6 +54,16 @@ async def test_words_after_the_command_fill_what_they_can(house: OpenHouse) -> N
     assert "€12,000" in card.text
 
 
+async def test_a_category_without_doubt_is_filled_in(house: OpenHouse) -> None:
+    """A name that says the category skips that question; the review has it, and it can be changed."""
+    boris = await house.linked("boris")
+    await boris.says("/request 900 hotel for the crew")
+    card = await sees(boris, "For which month?")
+    assert "Travel › Hotels" in card.text
+    await boris.presses("‹ Back")
+    await sees(boris, "Which category is it?", "Keep it ›")
+
+
 async def test_categories_are_those_of_the_position(house: OpenHouse) -> None:
     """Sales has its advertising, operations has not; a word that finds nothing says so."""
     boris = await house.linked("boris")
@@ -100,7 +110,7 @@ async def test_another_currency_is_told_about(house: OpenHouse) -> None:
     await boris.says("/request 500 usd hotel")
     await sees(boris, "Requests are kept in EUR: write the sum in that currency.")
     await boris.says("450")
-    assert "€450" in (await sees(boris, "Which category is it?")).text
+    assert "€450" in (await sees(boris, "For which month?")).text
 
 
 async def test_cancel_puts_aside_and_request_goes_on(house: OpenHouse) -> None:
