@@ -18,10 +18,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from sqlalchemy import Connection, delete, insert, select, update
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError, SQLAlchemyError
 
 from bot.tables import leases
 from storage import Database
@@ -109,6 +109,15 @@ async def pause(seconds: float, stop: asyncio.Event) -> None:
         return
 
 
+def is_outage(fault: BaseException) -> bool:
+    """Whether a work was ended by its database alone, such as one that restarts."""
+    if isinstance(fault, BaseExceptionGroup):
+        # isinstance leaves the group's type open.
+        group = cast("BaseExceptionGroup[BaseException]", fault)
+        return all(is_outage(each) for each in group.exceptions)
+    return isinstance(fault, OperationalError | InterfaceError)
+
+
 def holder_here() -> str:
     """A name for this process that no other has: machine's boot, process namespace, number, start, and chance."""
     place, pid = _place(), os.getpid()
@@ -164,16 +173,20 @@ async def lead(
     """Until `stop`: waits for the lease, then runs `work(stop of its own)`; waits anew where the lease is lost.
 
     The work's event is set at a clean stop, and the lease released once it has returned. Where the lease is lost the
-    work is cancelled. Raises what the work raises, after a release.
+    work is cancelled. Raises what the work raises, after a release; where that is the database, the work begins anew.
     """
     term = _Term(db, clock, name, holder, tick)
     while not stop.is_set():
         if not await _wait(term, Claims(clock, holder, gone), stop):
             return
         log.info("this bot leads")
-        if await term.serve(work, stop) == "done":
+        ended = await term.serve(work, stop)
+        if ended == "done":
             return
-        log.warning("this bot has lost the lead, or cannot keep it: it stands by")
+        if ended == "failed":
+            await tick(LOOK, stop)
+        else:
+            log.warning("this bot has lost the lead, or cannot keep it: it stands by")
 
 
 async def _wait(term: "_Term", claims: Claims, stop: asyncio.Event) -> bool:
@@ -217,8 +230,8 @@ class _Term:
 
     async def serve(
         self, work: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event
-    ) -> Literal["done", "lost"]:
-        """Works while the lease is renewed; `done` where the work has ended, by `stop` or by itself."""
+    ) -> Literal["done", "failed", "lost"]:
+        """Works while the lease is renewed; `done` where it has ended, `failed` where its database has ended it."""
         ending = asyncio.Event()
         working = asyncio.ensure_future(work(ending))
         keeping = asyncio.ensure_future(self._keep())
@@ -229,11 +242,14 @@ class _Term:
                 ending.set()
                 # The lease is renewed on while the work comes to its end.
                 await asyncio.wait({working, keeping}, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                await self._let_go()
-                working.result()
-                return "done"
-            return "lost"
+            if not working.done():
+                return "lost"
+            await self._let_go()
+            if (fault := working.exception()) is not None and not stop.is_set() and is_outage(fault):
+                log.error("the database failed under this bot's work: it begins anew")
+                return "failed"
+            working.result()
+            return "done"
         finally:
             for task in (working, keeping, stopping):
                 task.cancel()

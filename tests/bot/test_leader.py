@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import InterfaceError, OperationalError
 
 from bot import leader
 from bot.leader import EXPIRED, Lease, claim, holder_here, is_gone, lead, look
@@ -223,6 +224,36 @@ async def test_what_the_work_raises_is_raised_and_the_lease_released(url: str) -
             await lead(db, lambda: 0.0, "bot", "one", broken, asyncio.Event(), tick=Hours().tick)
         with db.read() as connection:
             assert look(connection, "bot") is None
+
+
+async def test_work_that_its_database_failed_begins_anew(url: str) -> None:
+    """The server restarted, say: a connection broke under two loops at once; the third life ends by the stop."""
+    lives: list[int] = []
+    looks: list[float] = []
+    third = asyncio.Event()
+
+    async def work(ending: asyncio.Event) -> None:
+        lives.append(len(lives))
+        if len(lives) < 3:
+            faults = [OperationalError("SELECT", {}, Exception("gone")), InterfaceError("x", {}, Exception("gone"))]
+            raise ExceptionGroup("loops", faults[: len(lives)])
+        third.set()
+        await ending.wait()
+
+    async def tick(seconds: float, stop: asyncio.Event) -> None:
+        looks.append(seconds)
+        if seconds == leader.RENEWED:
+            await stop.wait()
+
+    with open_database(url) as db:
+        stop = asyncio.Event()
+        leading = asyncio.create_task(lead(db, lambda: 0.0, "bot", "one", work, stop, tick=tick))
+        async with asyncio.timeout(10):
+            await third.wait()
+        stop.set()
+        await leading
+    assert lives == [0, 1, 2]
+    assert looks.count(leader.LOOK) == 2
 
 
 def test_of_many_that_claim_at_once_one_gets_it(url: str) -> None:
