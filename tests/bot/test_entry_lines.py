@@ -189,11 +189,37 @@ async def test_autosave_saves_what_is_not_in_doubt(tmp_path: Path) -> None:
         assert card.buttons == (("Undo",),)
         await anna.says("451 taxi @office\n12 something odd @office")
         await anna.card(containing="Saved: 1 of 2")
-        for unclear in ("452 taxi", "3 taxis 120 @office", "453 taxi @office 25.12.2199"):
+        for unclear, asked in (
+            ("452 fuel", "Which cashbox"),
+            ("3 taxi rides 120 @office", "€3"),
+            ("453 taxi @office 25.12.2199", "25 Dec 2199"),
+        ):
             await anna.says(unclear)
-            await anna.waits(lambda chat: chat.last.text.count("Saved") == 0 and bool(chat.buttons))
+            assert "Saving" not in (await anna.card(containing=asked)).text
+            await house.settled(anna)
+        assert house.lossy.seen[CREATE] == 2
         assert {t.sum for t in (await entries(house))[:2]} == {450, 451}
         # The same words twice with the same cashbox: it is the usual one.
         await anna.says("454 taxi")
         await anna.waits(lambda chat: "Saved, no." in chat.last.text)
         assert (await newest(house)).cashbox_id == 2
+
+
+async def test_what_is_saved_is_not_saved_again(house: OpenHouse) -> None:
+    """The clear lines first, the unclear one later: one call for each line in all."""
+    anna = await house.linked("anna")
+    total = await count(house)
+    await anna.says("450 taxi @office\n12 something odd @office")
+    card = await anna.card(containing="2 entries")
+    await anna.presses("Save 1 clear line")
+    await shows(anna, card, "Saved: 1 of 2")
+    await anna.presses("2 ❓")
+    await shows(anna, card, "Which category is it?")
+    await anna.says("parking")
+    await shows(anna, card, "not saved yet")
+    await anna.presses("‹ All lines")
+    await shows(anna, card, "Saved: 1 of 2")
+    await anna.presses("Save 1 clear line")
+    await shows(anna, card, "Saved: 2 of 2")
+    assert house.lossy.seen[CREATE] == 2
+    assert await count(house) == total + 2
