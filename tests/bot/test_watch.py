@@ -9,6 +9,7 @@ from sqlalchemy import Connection, text
 from bot import preferences
 from bot.sandbox import PersonChat
 from tests.bot.house import OpenHouse, hosted, open_house
+from tests.bot.test_requests_inbox import tap
 
 LIST = "/finplan/api/request/list"
 
@@ -153,3 +154,20 @@ async def test_a_notice_waits_for_the_end_of_quiet_hours(house: OpenHouse) -> No
     await house.desk.db.write(later)
     await polled(house)
     await victor.card(containing="one level below you")
+
+
+async def test_a_long_list_goes_page_by_page(house: OpenHouse) -> None:
+    """Eight wait: six on the first page, two on the second, and Choose all means both."""
+    anna = await paused(house)
+    await asked(house, "Drill one", "Drill two", "Drill three")
+    await anna.says("/requests")
+    await anna.card(containing="1 of 8")
+    for label in ("More", "Approve several"):
+        await tap(anna, label)
+    first = await anna.card(containing="0 of 8 chosen")
+    assert first.buttons[6] == ("‹", "1 / 2", "›")
+    await anna.presses("›")
+    await anna.waits(lambda chat: ("‹", "2 / 2", "›") in chat.buttons)
+    assert [row[0] for row in anna.buttons[:2]] == ["▫️ €340 · Drill two", "▫️ €340 · Drill three"]
+    await anna.presses("Choose all")
+    await anna.card(containing="8 of 8 chosen")
