@@ -30,6 +30,7 @@ from bot.operations import Operations
 from bot.polling import poll
 from bot.polls import Polls, Pulse
 from bot.retention import Keep, sweep
+from bot.texts import sentence
 from bot.watch import Watch
 from bot.webhook import Hook
 
@@ -110,10 +111,10 @@ class Assistant:
         try:
             file = await self._bot.get_file(file_id)
             if (file.file_size or 0) > LARGEST_FILE:
-                raise Refusal("The picture is too large.")
+                raise Refusal(sentence("The picture is too large."))
             return bytes(await file.download_as_bytearray())
         except BadRequest:
-            raise Refusal("The picture cannot be read any more: send it again.") from None
+            raise Refusal(sentence("The picture cannot be read any more: send it again.")) from None
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
         """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
@@ -134,7 +135,7 @@ class Assistant:
         """What the one that leads does, until `stop`."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._updates(stop))
-            group.create_task(publish(self._bot, COMMANDS, stop))
+            group.create_task(publish(self._bot, COMMANDS, stop, self._desk.db))
             group.create_task(self.handling.run(stop))
             group.create_task(self.operations.run(stop))
             group.create_task(self.delivery.run(stop))

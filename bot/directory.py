@@ -96,14 +96,17 @@ class Directory:
 
         return await self._keep("currencies", read)
 
-    async def cashboxes(self, user_id: str, api: AsyncWorkspace) -> dict[int, Cashbox]:
-        """The cashboxes that a person may use, by id."""
+    async def cashboxes(self, user_id: str, api: AsyncWorkspace, *, archived: bool = False) -> dict[int, Cashbox]:
+        """The cashboxes that a person may use, by id; `archived`: those too that take nothing new.
+
+        What the service's key sees is kept apart from what the person's own key does.
+        """
 
         async def read() -> dict[int, Cashbox]:
-            found = await api.finance.transaction.cashbox_list()
-            return {c.id: c for c in found if c.id is not None and not c.is_archived}
+            return {c.id: c for c in await api.finance.transaction.cashbox_list() if c.id is not None}
 
-        return await self._keep(("cashboxes", user_id), read)
+        found = await self._keep(("cashboxes", user_id, api is self._service), read)
+        return {number: box for number, box in found.items() if archived or not box.is_archived}
 
     async def name(self, user_id: str | None) -> str:
         """A person's name, or the bare id where there is no profile."""

@@ -4,6 +4,8 @@
 | --- | --- |
 | `closed_until` | the ISO date up to which the books are closed: no entries, edits or undoing on or before it |
 | `confirmed` | what the owner has confirmed of a hosted workspace before anything is written there |
+| `reconciled` | what the last nightly comparison found in order |
+| `webhook` | the address of a webhook that we have set |
 | `outage` | since when the workspace has not answered |
 """
 

@@ -167,7 +167,9 @@ class Handling:
         try:
             await _route(turn, incoming)
         except Refusal as refusal:
-            return self._told(incoming, str(refusal))
+            # Said in the person's language already, or a sentence of a part that does not know whom it talks to.
+            sentence = str(refusal)
+            return self._told(incoming, turn.t(sentence))
         except (CallNotSent, CallUnknown) as error:
             log.warning("the workspace does not answer: %s", error)
             return self._told(

@@ -8,6 +8,7 @@
 | `batch` | true: what waits comes as one card | the person |
 | `autosave` | true: an entry that is not in doubt is saved at once | the person |
 | `site` | the site of the last entry | the person |
+| `menu` | the language and the mark of the command menu that Telegram shows them | the bot |
 | `reasons` | the last reasons for rejecting and returning | the bot |
 """
 

@@ -56,6 +56,16 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
+class Round:
+    """One poll: requests in progress, the blocks of each person, the requests that need each block, what is kept."""
+
+    running: Mapping[int, Request]
+    blocks: Mapping[str, Sequence[int]]
+    waits: Mapping[int, Sequence[int]]
+    kept: Kept
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """What is kept of a person: what waits, with whether it was told; for whom they stand in; whether to be quiet."""
 
@@ -77,21 +87,27 @@ class Pushes:
         self._lock = lock
         self._looked: dict[int, object] = {}
 
-    def everyone(self) -> Kept:
-        """What is kept of all, read once a poll: with thousands of people, nobody is asked about one by one."""
+    async def everyone(self, found: Mapping[int, Request]) -> Round:
+        """What a poll looks up for each person, put in order once: with thousands of people that is what it costs."""
+        blocks: dict[str, list[int]] = {}
+        for worker in await self._desk.directory.workers():
+            if worker.user_id is not None and worker.block_id is not None and not worker.is_deleted:
+                blocks.setdefault(worker.user_id, []).append(worker.block_id)
+        waits: dict[int, list[int]] = {}
+        running = {number: request for number, request in found.items() if request.status == "progress"}
+        for number, request in running.items():
+            for block in request.need_accept or ():
+                waits.setdefault(block, []).append(number)
         with self._desk.db.read() as connection:
-            return _kept(connection, deputies.today(self._desk))
+            kept = _kept(connection, deputies.today(self._desk))
+        return Round(running, blocks, waits, kept)
 
-    async def person(self, turn: Turn, found: Mapping[int, Request], kept: Kept) -> bool:
+    async def person(self, turn: Turn, now: Round) -> bool:
         """Pushes what has come to wait for this person since the last poll; whether their own view was read."""
         person = turn.known()
-        known = self._known(turn, kept)
-        blocks = set(await self._desk.directory.blocks_of(person.user_id))
-        near = {
-            number: standing(request)
-            for number, request in found.items()
-            if request.status == "progress" and (number in known.others or blocks & set(request.need_accept or ()))
-        }
+        known = self._known(turn, now.kept)
+        mine = {number for block in now.blocks.get(person.user_id, ()) for number in now.waits.get(block, ())}
+        near = {n: standing(now.running[n]) for n in sorted(mine | set(known.others)) if n in now.running}
         seen = (near, sorted(known.others), known.away, known.quiet, known.together)
         if self._looked.get(person.telegram_id) == seen and FIRST in known.told:
             return False

@@ -26,7 +26,7 @@ from bot.dialogues.request_view import standing
 from bot.dialogues.requests import Requests, under_way
 from bot.people import Person
 from bot.periods import requests_of
-from bot.pushes import FOLLOWED, Kept, Pushes
+from bot.pushes import FOLLOWED, Pushes, Round
 from bot.vault import VaultError
 from workspace_api import WorkspaceError
 from workspace_api.contract.finplan import Request
@@ -72,10 +72,10 @@ class Watch:
         found = {
             request.id: request for request in await requests_of(self._desk.service, today) if request.id is not None
         }
-        kept = self._pushes.everyone()
+        now = await self._pushes.everyone(found)
         for person in linked:
             if not person.blocked and person.sealed_key is not None:
-                await self._apart(person.user_id, self._push(person, found, kept))
+                await self._apart(person.user_id, self._push(person, now))
         for card in live:
             request = found.get(int(card.state["request"]))
             if request is not None and standing(request) != card.state["standing"]:
@@ -94,8 +94,8 @@ class Watch:
     def _turn(self, person: Person) -> Turn:
         return Turn(self._desk, person.telegram_id, person.telegram_id, self._desk.texts_of(person), person)
 
-    async def _push(self, person: Person, found: Mapping[int, Request], kept: Kept) -> None:
-        if await self._pushes.person(self._turn(person), found, kept):
+    async def _push(self, person: Person, now: Round) -> None:
+        if await self._pushes.person(self._turn(person), now):
             self._committed()
 
     async def _changed(self, card_id: int, request: Request) -> None:

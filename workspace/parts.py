@@ -4,6 +4,7 @@ The service key is WORKSPACE_API_KEY; for the embedded workspace of this data fo
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from bot.assistant import Assistant
     from bot.desk import Desk, House
     from storage import Database
+
+log = logging.getLogger("workspace")
 
 KEY_FILE = "service.key"
 
@@ -208,14 +211,19 @@ async def open_runner(
     """The runner of these automations; what they say goes into the bot's outbox."""
     from automations.control import Runner
     from automations.definition import Automation
+    from bot import write_lock
     from bot.messenger import OutboxMessenger
 
     database = open_bot_database(settings)
     try:
+        with database.read() as connection:
+            locked = write_lock.locked(connection, house_of(settings)) is not None
+        if locked:
+            log.warning("Nothing may be written to this workspace yet: automations only read. See workspace doctor")
         yield Runner(
             [definition for definition in definitions if isinstance(definition, Automation)],
             # A step has its own policy of trying again; two on top of each other would multiply.
-            caller=service.with_options(retries=0),
+            caller=service.with_options(retries=0, read_only=locked),
             messenger=OutboxMessenger(database, lambda: now().timestamp(), settings.ops, wake),
             data=settings.data,
             database_url=settings.database_url,

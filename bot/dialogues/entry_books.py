@@ -15,6 +15,7 @@ from bot.desk import Turn
 from bot.dialogues.entry_draft import Draft, day_of
 from bot.likeness import alike, named, the_one
 from bot.money_text import Kind, Known, Parts
+from bot.purse import cashboxes_of
 from bot.sums import NotRepresentable, to_wire
 from bot.texts import short
 from workspace_api.contract.finance import Cashbox, Currency, TransactionCategory
@@ -79,11 +80,12 @@ class Books:
 
 async def books_of(turn: Turn, act: Literal["see", "log"] = "log") -> Books:
     """What this person's entries may refer to; refuses where they may not even do this."""
-    directory, person = turn.desk.directory, turn.known()
+    directory = turn.desk.directory
+    turn.api_to(act)
     with turn.desk.db.read() as connection:
         closed = facts.get(connection, "closed_until")
     return Books(
-        await directory.cashboxes(person.user_id, turn.api_to(act)),
+        await cashboxes_of(turn),
         await directory.categories(),
         await directory.currencies(),
         turn.desk.house.sites,

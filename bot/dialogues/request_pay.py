@@ -83,6 +83,8 @@ class Pay:
                 await self._next_step(turn, card, request, amount, (*passed, "amount"))
             else:
                 await self._ask_amount(turn, card, request, turn.t("This is another sum. Nothing was paid."))
+        elif access.pin_state(turn).is_locked:
+            await self._ask_pin(turn, card, request)
         elif await access.check_pin(turn, text):
             await self._next_step(turn, card, request, amount, (*passed, "pin"))
         else:
@@ -173,7 +175,11 @@ class Pay:
 
     async def _ask_pin(self, turn: Turn, card: Card, request: Request, words: str = "") -> None:
         if access.pin_state(turn).is_locked:
-            raise Refusal(turn.t("Your PIN is locked after five wrong tries. Ask your administrator to reset it."))
+            locked = turn.t("Your PIN is locked after five wrong tries. Ask your administrator to reset it.")
+            # Still asked for: a PIN that is typed after all is taken out of the chat, and is no expense.
+            rows = ((Button(turn.t("‹ Back"), "back"),),)
+            turn.show(card, View(await self._text(turn, request, locked), rows), expect="pay_pin")
+            return
         money = await self._money(turn, request, int(card.state["paying"]["amount"]))
         question = turn.t("To pay %(money)s, write your PIN. The message is deleted at once.", money=money)
         await self._ask(turn, card, request, f"{words} {question}".strip(), "pay_pin")

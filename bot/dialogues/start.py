@@ -29,7 +29,7 @@ class Start(Dialogue):
 
     name = admission.DIALOGUE
     commands = (
-        Command("help", sentence("What I can do")),
+        Command("help", sentence("What I can do"), group=True),
         Command("cancel", sentence("Stop what is being asked")),
     )
 

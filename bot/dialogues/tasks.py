@@ -149,7 +149,7 @@ class Tasks(Dialogue):
         )
         head = turn.texts.html("⏳ <b>%(doing)s</b>", doing=turn.t("Creating …"))
         text = await self._draft_text(turn, card, head)
-        turn.show(card, View(text), intend=Intended(call, f"task:{card.id}", {"act": "create"}))
+        turn.show(card, View(text), intend=Intended(call, f"newtask:{card.id}", {"act": "create"}))
 
     async def _mine(self, turn: Turn) -> list[Task]:
         me = turn.known().user_id
@@ -234,7 +234,7 @@ class Tasks(Dialogue):
         head = turn.texts.html("⏳ <b>%(doing)s</b>", doing=turn.t("Saving …"))
         before = {"act": "status", "task": card.state["task"], "status": status}
         text = await self._text(turn, task, head)
-        turn.show(card, View(text), intend=Intended(call, f"task:{card.id}", before))
+        turn.show(card, View(text), intend=Intended(call, f"task:{card.state['task']}", before))
 
     async def refresh(self, turn: Turn, card: Card) -> None:
         if under_way(turn, card):

@@ -29,7 +29,7 @@ from bot.sandbox.waiting import until
 from bot.sandbox.wire import Json
 from bot.sandbox.world import Delivery, World
 
-WAIT = 5.0
+WAIT = 20.0
 
 
 class NothingCame(AssertionError):
