@@ -199,6 +199,10 @@ async def test_autosave_saves_what_is_not_in_doubt(tmp_path: Path) -> None:
             await house.settled(anna)
         assert house.lossy.seen[CREATE] == 2
         assert {t.sum for t in (await entries(house))[:2]} == {450, 451}
+        await anna.says("45 parking @office")
+        await anna.waits(lambda chat: "Saved, no." in chat.last.text)
+        await anna.says("46 parking")
+        await anna.waits(lambda chat: "Which cashbox" in chat.last.text)
         # The same words twice with the same cashbox: it is the usual one.
         await anna.says("454 taxi")
         await anna.waits(lambda chat: "Saved, no." in chat.last.text)
