@@ -9,6 +9,7 @@ every poll: one reading with the service key for all
 What waited for a person when they were linked is known, not new: it is noted then (dialogues/start.py) and not pushed.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -76,6 +77,8 @@ class Watch:
         for person in linked:
             if not person.blocked and person.sealed_key is not None:
                 await self._apart(person.user_id, self._push(person, now))
+                # Most of them wait for nothing: what people do meanwhile must not wait for thousands of these.
+                await asyncio.sleep(0)
         for card in live:
             request = found.get(int(card.state["request"]))
             if request is not None and standing(request) != card.state["standing"]:
@@ -90,6 +93,9 @@ class Watch:
             await work
         except (WorkspaceError, Refusal, VaultError) as error:
             log.warning("%s is passed over in this poll: %s", whose, error)
+        except Exception:
+            # A fault of ours about one person: told with its trace, and everybody else is polled all the same.
+            log.exception("%s is passed over in this poll", whose)
 
     def _turn(self, person: Person) -> Turn:
         return Turn(self._desk, person.telegram_id, person.telegram_id, self._desk.texts_of(person), person)
