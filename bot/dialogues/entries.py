@@ -53,10 +53,9 @@ class Entries(Dialogue):
         if words and isinstance(said, Said) and await self._from_text(turn, words, said, kind):
             return
         books = await books_of(turn)
-        draft = fresh(turn, kind)
-        if len(books.boxes) == 1:
-            draft = replace(draft, cashbox=next(iter(books.boxes)))
-        await show(turn, new_card(turn, [guessed(turn, books, draft)], guided=True), books)
+        # “/expense taxi @card” has no sum: the rest of it is known all the same.
+        read = parts(words, turn.today.date(), books.known, kind)
+        await show(turn, new_card(turn, [taken(turn, books, read, fresh(turn, kind))], guided=True), books)
 
     async def free_text(self, turn: Turn, said: Said) -> bool:
         """Drafts from a text with sums in it, or from a photo; false where there is nothing of money."""

@@ -255,10 +255,14 @@ def _after(turn: Turn, draft: Draft, intent: Intent, settled: Settled) -> Draft:
         return replace(as_draft(draft), told="undone")
     if settled.kind == "done":
         after = Draft(**intent.before["after"]) if act == "change" else draft
-        saved = Transaction.model_validate(settled.data)
-        booked = booked_on(saved.report_date or saved.creation_date, turn) or after.day
+        answer = Transaction.model_validate(settled.data or {})
+        number = draft.transaction if answer.id is None else answer.id
+        if number is None:
+            # It was booked, and nobody can say as what: a person has to look.
+            return replace(draft, standing="draft", told="not_seen", why="")
+        booked = booked_on(answer.report_date or answer.creation_date, turn) or after.day
         told: Told = "changed" if act == "change" else ""
-        return replace(after, transaction=saved.id, booked=booked, standing="saved", told=told, why="", again=False)
+        return replace(after, transaction=number, booked=booked, standing="saved", told=told, why="", again=False)
     standing: Standing = "draft" if act == "save" else "saved"
     if settled.kind == "refused":
         return replace(draft, standing=standing, told="refused", why=settled.message)

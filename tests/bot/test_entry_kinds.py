@@ -40,6 +40,21 @@ async def test_income_guided(house: OpenHouse) -> None:
     assert ((await newest(house, "in")).sum, (await newest(house, "in")).category_id) == (300, 305)
 
 
+async def test_a_command_with_words(house: OpenHouse) -> None:
+    """`/expense 450 taxi` is a draft at once; without a sum the words count, and the sum is asked for."""
+    anna = await house.linked("anna")
+    await anna.says("/income 300 supplier refunds @office")
+    await anna.card(containing="Income, not saved yet")
+    await anna.says("/move 500 office to site")
+    await anna.card(containing="Move, not saved yet")
+    await anna.says("/expense taxi @office yesterday")
+    card = await anna.card(containing="How much did you spend?")
+    await anna.says("45")
+    draft = await shows(anna, card, "not saved yet")
+    assert "Transport › Taxi" in draft.text
+    assert "today" not in draft.text
+
+
 async def test_a_move_within_a_currency(house: OpenHouse) -> None:
     """From where, to where: both sums are the same, the category is the only one; Undo takes it back."""
     anna = await house.linked("anna")

@@ -58,7 +58,7 @@ async def test_a_receipt_becomes_a_draft(house: OpenHouse) -> None:
 
 
 async def test_the_same_receipt_is_noticed(house: OpenHouse) -> None:
-    """A second photo of it is told with who and when, and logged only on demand; after Undo it is free again."""
+    """A second photo of it is told with who and when, and logged only on demand."""
     anna = await house.linked("anna")
     total = await count(house)
     await anna.sends_photo(photo(EPC), caption="taxi @office")
@@ -78,6 +78,19 @@ async def test_the_same_receipt_is_noticed(house: OpenHouse) -> None:
     await anna.presses("Save")
     await anna.waits(lambda chat: "Saved, no." in chat.last.text)
     assert await count(house) == total + 2
+
+
+async def test_an_undone_receipt_is_free_again(house: OpenHouse) -> None:
+    """After Undo the receipt is logged nowhere: nothing is said of it."""
+    anna = await house.linked("anna")
+    await anna.sends_photo(photo(EPC), caption="taxi @office")
+    card = await anna.card(containing="not saved yet")
+    await anna.presses("Save")
+    await shows(anna, card, "Saved, no.")
+    await anna.presses("Undo")
+    await shows(anna, card, "Undone")
+    await anna.sends_photo(photo(EPC), caption="taxi @office")
+    await anna.waits(lambda chat: chat.last.id > card.id + 1 and "not saved yet" in chat.last.text)
 
 
 async def test_who_may_not_see_an_entry_is_not_told_whose_it_is(house: OpenHouse) -> None:
