@@ -58,10 +58,10 @@ async def creation(turn: Turn, card: Card) -> Intended:
 
 async def arrived(turn: Turn, card: Card) -> Request | None:
     """The request of an earlier try that was given up, where it has come to the workspace after all."""
-    tried, draft = card.state.get("tried"), card.state["draft"]
+    tried = card.state.get("tried")
     if tried is None:
         return None
-    found = await _created(turn, card.id, {**tried, **draft}, tried["known"], tried["at"])
+    found = await _created(turn, card.id, tried, tried["known"], tried["at"])
     return found[0] if found else None
 
 

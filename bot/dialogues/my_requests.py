@@ -179,11 +179,23 @@ class MyRequests(Dialogue):
             return
         late = await sending.arrived(turn, card)
         if late is not None:
-            words = turn.t("Your first try had arrived after all; nothing was submitted twice.")
-            await self._made(turn, card, late, turn.texts.html("✅ <b>%(words)s</b>", words=words))
+            await self._arrived(turn, card, late)
             return
         intended = await sending.creation(turn, card)
         await self._send(turn, card, await form_text(turn, card.state["draft"]), intended)
+
+    async def _arrived(self, turn: Turn, card: Card, late: Request) -> None:
+        """The earlier try is there: what the draft says otherwise by now becomes a change of it."""
+        words = turn.t("Your first try had arrived after all; nothing was submitted twice.")
+        head = turn.texts.html("✅ <b>%(words)s</b>", words=words)
+        if not changed(
+            card.state["draft"], draft_of(late) | {"economic_justification": late.economic_justification or ""}
+        ):
+            await self._made(turn, card, late, head)
+            return
+        turn.change(lambda connection: followed.note(connection, late, turn.now))
+        form = self._form.edit(card.with_state(made=late.id), late, standing(late))
+        await self._form.review(turn, form.with_state(draft=card.state["draft"]), head)
 
     async def _possible(self, turn: Turn, card: Card) -> bool:
         """Whether the position and the category of the draft may still be used; asks for them again where not."""

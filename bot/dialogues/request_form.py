@@ -79,6 +79,7 @@ class RequestForm:
 
     async def _begin(self, turn: Turn, card: Card, words: str) -> None:
         """A new draft, with what the words say."""
+        turn.api()
         blocks = await turn.desk.directory.blocks_of(turn.known().user_id)
         if not blocks:
             raise Refusal(turn.t("You hold no position in the workspace: a request is made in the name of one."))
@@ -135,6 +136,9 @@ class RequestForm:
             moved = replace(held, state=state(held, "closed"), subject=None)
             turn.show(moved, View(turn.t("This draft goes on below.")))
         kept = {name: value for name, value in held.state.items() if name in {"draft", "tried"}}
+        if str(kept["draft"].get("finplan", "9")) < months_ahead(turn.today)[0]:
+            # Its month is over: asked for again.
+            kept["draft"] = {step: value for step, value in kept["draft"].items() if step != "finplan"}
         await self.go_on(turn, replace(card, state=state(card, "form", **kept), subject=DRAFT))
 
     async def park(self, turn: Turn, card: Card) -> None:

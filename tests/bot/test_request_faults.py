@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from bot import intents
+from bot.periods import months
 from bot.sandbox import PersonChat
 from tests.bot.authoring import COPY, LIST, SAVE, last, month_before, newest, sees, written
 from tests.bot.house import OpenHouse, open_house
@@ -28,10 +29,9 @@ async def test_a_double_tap_submits_once(house: OpenHouse) -> None:
     assert len(await house.requests()) == count + 1
 
 
-async def test_what_arrives_late_is_not_submitted_twice(house: OpenHouse) -> None:
-    """Given up as not seen, then it is there: Submit finds it in place of making another."""
+async def given_up(house: OpenHouse) -> PersonChat:
+    """Boris's request was not seen for as long as it was looked for; by now it is there."""
     boris = await house.linked("boris")
-    count = len(await house.requests())
     await written(boris)
     house.lossy.lose(SAVE)
     await boris.presses("Submit")
@@ -43,10 +43,45 @@ async def test_what_arrives_late_is_not_submitted_twice(house: OpenHouse) -> Non
     house.assistant.operations.wake()
     await sees(boris, "It was not seen in the workspace.", "Submit")
     change(house, "UPDATE requests SET removal_date = NULL WHERE name = 'Two laser levels'", server=True)
+    return boris
+
+
+async def test_what_arrives_late_is_not_submitted_twice(house: OpenHouse) -> None:
+    """Given up as not seen, then it is there: Submit finds it in place of making another."""
+    count = len(await house.requests())
+    boris = await given_up(house)
     await boris.presses("Submit")
     await sees(boris, "had arrived after all", "‹ My requests")
     assert house.lossy.seen[SAVE] == 1
     assert len(await house.requests()) == count + 1
+
+
+async def test_what_arrives_late_is_changed_as_the_draft_was(house: OpenHouse) -> None:
+    """The sum was changed after the first try was given up: Submit leads to a change of that one."""
+    count = len(await house.requests())
+    boris = await given_up(house)
+    await boris.presses("Amount")
+    await sees(boris, "How much is needed?")
+    await boris.says("1400")
+    await sees(boris, "€1,400", "Submit")
+    await boris.presses("Submit")
+    await sees(boris, "had arrived after all", "Save")
+    await boris.presses("Save")
+    await sees(boris, "Saved.", "‹ My requests")
+    assert (await newest(house)).sum == 1400
+    assert len(await house.requests()) == count + 1
+
+
+async def test_a_draft_of_a_month_that_is_over_asks_for_another(house: OpenHouse) -> None:
+    """Put aside in one month and taken up in the next."""
+    boris = await house.linked("boris")
+    await written(boris)
+    await boris.presses("Later")
+    await sees(boris, "Put aside", "Go on")
+    this, before = months(house.desk.house.clock(), 1, 0)[::-1]
+    assert change(house, f"UPDATE cards SET state = replace(state, '{this}', '{before}') WHERE subject = 'draft'") == 1
+    await boris.presses("Go on")
+    await sees(boris, "For which month?")
 
 
 async def test_a_submission_that_was_being_sent_when_the_process_died(house: OpenHouse) -> None:
