@@ -12,11 +12,12 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -27,7 +28,7 @@ MISSING = "PostgreSQL is not installed: apt-get install postgresql"
 
 # Nothing here has to survive a power cut; a small server starts faster and leaves the memory to the tests.
 SETTINGS = {
-    "listen_addresses": "''",
+    "listen_addresses": "",
     "fsync": "off",
     "full_page_writes": "off",
     "shared_buffers": "32MB",
@@ -44,17 +45,47 @@ def programs() -> Path | None:
     return max(found, key=lambda path: int(path.parent.name), default=None)
 
 
-@dataclass(frozen=True)
 class Cluster:
-    """A running server, reached through the socket in its folder."""
+    """A server in a folder of its own, reached through the socket there."""
 
-    folder: Path
-    binaries: Path
+    def __init__(self, folder: Path, binaries: Path) -> None:
+        self.folder = folder
+        self._binaries = binaries
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Returns once it takes connections."""
+        settings = [word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        # Where the tests are killed, and end nothing themselves, the server ends with them.
+        with_us = ["setpriv", "--pdeathsig", "QUIT"]
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [*with_us, self._binaries / "postgres", "-D", self.folder / "data", "-k", self.folder, *settings],
+                user=_account(),
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
+        for _ in range(600):
+            if self._process.poll() is not None:
+                break
+            try:
+                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                return
+            except psycopg.OperationalError:
+                time.sleep(0.05)
+        raise RuntimeError(f"PostgreSQL does not start: {(self.folder / 'log').read_text()[-2000:]}")
+
+    def stop(self) -> None:
+        """At once, as by a crash, and by its pid."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGQUIT)
+            self._process.wait(30)
 
     def restart(self) -> None:
         """As after a crash of the server: every connection breaks."""
-        words = ("-m", "immediate", "-w", "restart")
-        _run(self.folder, self.binaries / "pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", *words)
+        self.stop()
+        self.start()
 
     def url(self, name: str) -> str:
         """The address of one of its databases."""
@@ -90,12 +121,6 @@ def _account() -> str | None:
     return "postgres" if os.geteuid() == 0 else None
 
 
-def _run(folder: Path, *words: str | Path) -> None:
-    done = subprocess.run(words, user=_account(), cwd=folder, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{words[0]} failed: {done.stdout[-1000:]}{done.stderr[-1000:]}")
-
-
 @contextmanager
 def open_cluster() -> Generator[Cluster]:
     """A server of one's own, stopped and removed at the end. Skips the test where the package is missing."""
@@ -104,21 +129,27 @@ def open_cluster() -> Generator[Cluster]:
         pytest.skip(MISSING)
     # Short, since a socket's path has at most 107 bytes; not below pytest's folders, which are closed to others.
     folder = Path(tempfile.mkdtemp(prefix="wa-pg-"))
-    if (account := _account()) is not None:
+    account = _account()
+    if account is not None:
         owner = pwd.getpwnam(account)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
-    data, log = folder / "data", folder / "log"
+    opened = Cluster(folder, binaries)
     try:
         words = ["--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C.UTF-8"]
-        _run(folder, binaries / "initdb", "-D", data, *words)
-        options = " ".join(f"-c {name}={value}" for name, value in SETTINGS.items())
-        _run(folder, binaries / "pg_ctl", "-D", data, "-l", log, "-w", "-o", f"-k {folder} {options}", "start")
-        try:
-            yield Cluster(folder, binaries)
-        finally:
-            # By the pid that the server wrote into its folder.
-            _run(folder, binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+        made = subprocess.run(
+            [binaries / "initdb", "-D", folder / "data", *words],
+            user=account,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if made.returncode:
+            raise RuntimeError(f"initdb failed: {made.stdout[-1000:]}{made.stderr[-1000:]}")
+        opened.start()
+        yield opened
     finally:
+        opened.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
 
