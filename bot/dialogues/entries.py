@@ -204,7 +204,8 @@ class Entries(Dialogue):
             if said.reply_to == card.message_id and question != "description" and _says_a_field(read):
                 await self.replied(turn, card, said)
                 return
-            if question in NAMES and _is_new_entry(read, text, books):
+            several = len(read_lines(text, turn.today.date(), books.known)) > 1
+            if question != "description" and (several or _is_new_entry(question, read, text, books)):
                 # Who writes `12 taxi` while a cashbox is asked for goes on with the next entry; the buttons stay.
                 await self.free_text(turn, said)
                 return
@@ -312,10 +313,13 @@ def _says_a_field(read: Parts) -> bool:
     return read != Parts(words=read.words)
 
 
-def _is_new_entry(read: Parts, text: str, books: Books) -> bool:
-    """Whether a text is an entry of its own rather than a name: it has a sum, and no name has these words."""
-    if read.amount is None:
-        return False
+def _is_new_entry(question: str, read: Parts, text: str, books: Books) -> bool:
+    """Whether a text is an entry of its own rather than an answer.
+
+    A sum with words where one of two sums is to be chosen; a sum where a name is asked for and none has these words.
+    """
+    if read.amount is None or question not in NAMES:
+        return question == "round" and read.amount is not None and bool(read.words)
     wanted = text.strip().casefold()
     names = [*books.box_names().values(), *(c.name or "" for c in books.categories.values()), *books.sites.values()]
     return not any(wanted in name.casefold() for name in names)

@@ -140,6 +140,22 @@ async def test_fractions_are_rounded_by_the_person(house: OpenHouse) -> None:
         assert (saved.data or {})["exact"] == "450.50"
 
 
+async def test_the_next_entry_leaves_the_one_before_it(house: OpenHouse) -> None:
+    """Lines or a sum with words, while a sum or a cashbox is asked for, are entries of their own."""
+    anna = await house.linked("anna")
+    await anna.says("450,50 taxi @office")
+    first = await anna.card(containing="keeps no such fractions")
+    await anna.says("30 fuel")
+    second = await anna.card(containing="Which cashbox")
+    await anna.says("20 coffee @office\n30 fuel @office")
+    await anna.card(containing="2 entries, not saved yet")
+    assert "keeps no such fractions" in anna.message(first.id).text
+    await anna.presses("€451", on=anna.message(first.id))
+    await anna.waits(lambda chat: "not saved yet" in chat.message(first.id).text)
+    await anna.presses("Site card", on=anna.message(second.id))
+    await anna.waits(lambda chat: "not saved yet" in chat.message(second.id).text)
+
+
 async def test_hundredths_are_kept_where_the_scale_has_them(tmp_path: Path) -> None:
     """With WORKSPACE_MONEY_SCALE=2 the sum on the wire is in hundredths."""
     async with open_house(tmp_path, scale=2) as house:
