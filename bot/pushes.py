@@ -28,7 +28,7 @@ from bot.dialogues.request_queue import Reading, look
 from bot.dialogues.request_view import standing, subject_of, waits_for_viewer
 from bot.dialogues.requests import Requests
 from bot.directory import is_active
-from bot.people import FIRST
+from bot.people import FIRST, Person
 from bot.quiet import is_quiet, window
 from bot.tables import audit as audit_lines
 from bot.tables import cards as card_rows
@@ -63,6 +63,11 @@ class Round:
     blocks: Mapping[str, Sequence[int]]
     waits: Mapping[int, Sequence[int]]
     kept: Kept
+
+    def concerns(self, person: Person) -> bool:
+        """Who has a key and hears the bot; who is on leave also when they have stopped it: their deputy has not."""
+        away = any(leave.user_id == person.user_id for leave in self.kept.leaves)
+        return person.sealed_key is not None and (away or not person.blocked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +147,10 @@ class Pushes:
         held = known.quiet or known.away is not None
         if new and not held:
             await self._push(turn, new, reading, known)
-        if known.away is not None and not known.quiet:
+        in_peace = known.quiet or turn.known().blocked
+        if known.away is not None and not in_peace:
             await self._without_deputy(turn, new, known.away)
-        if not known.quiet:
+        if not in_peace:
             await self._not_theirs(turn, reading)
         untold = {request.id or 0 for request in new} if held else set[int]()
         rows = {number: _Row(number not in untold, waits_for_viewer(request)) for number, request in now.items()}
@@ -206,7 +212,7 @@ class Pushes:
         with self._desk.db.read() as connection:
             away = people.find_user(connection, leave.user_id)
         api = None if away is None else self._desk.api(away)
-        if away is None or api is None:
+        if away is None or away.blocked or api is None:
             return
         there = Turn(self._desk, away.telegram_id, away.telegram_id, self._desk.texts_of(away), away)
         reading = await look(there)

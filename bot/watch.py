@@ -75,7 +75,7 @@ class Watch:
         }
         now = await self._pushes.everyone(found)
         for person in linked:
-            if not person.blocked and person.sealed_key is not None:
+            if now.concerns(person):
                 await self._apart(person.user_id, self._push(person, now))
                 # Most of them wait for nothing: what people do meanwhile must not wait for thousands of these.
                 await asyncio.sleep(0)

@@ -1,6 +1,6 @@
 """Leave in chat: who stands in, what the deputy gets, and what is told where the rights do not reach."""
 
-from bot import audit, deputies
+from bot import audit, deputies, people
 from bot.sandbox import PersonChat
 from tests.bot.house import OpenHouse
 from tests.bot.test_requests import reviewers
@@ -167,8 +167,6 @@ async def test_an_unreachable_deputy_is_told_to_who_is_away(house: OpenHouse) ->
     """The deputy has stopped the bot: what comes is not lost in silence."""
     anna, marina = await both(house)
     await goes(anna, "Marina Holt")
-    from bot import people
-
     await house.desk.db.write(lambda connection: people.mark(connection, 1002, blocked=True))
     await asked(house, "A new drill")
     await polled(house)
@@ -202,3 +200,16 @@ async def test_who_sees_and_may_not_decide_gets_a_notice_with_the_name(house: Op
     assert "A new drill" in notice.text
     assert not any("on leave until" in message.text for message in helen.messages)
     assert "A new drill" in (await anna.card(containing="does not let your deputy")).text
+
+
+async def test_who_stops_the_bot_while_away_does_not_stop_the_deputy(house: OpenHouse) -> None:
+    """Anna has stopped the bot for her leave: what waits for her still reaches Marina, and nothing is said to Anna."""
+    anna, marina = await both(house)
+    await goes(anna, "Marina Holt")
+    await house.desk.db.write(lambda connection: people.mark(connection, 1001, blocked=True))
+    await asked(house, "A new drill")
+    await polled(house)
+    await polled(house)
+    await marina.card(containing="requests wait for you")
+    assert "A new drill" in str([message.text for message in marina.messages])
+    assert pushed(anna) == []
