@@ -1,83 +1,122 @@
-"""Makes the pictures of the README from the real demo: python -m tests.docs.pictures [FOLDER]
+"""Makes the pictures of the documentation from the real demo: python -m tests.docs.pictures [--only NAME …] [FOLDER]
 
-demo ─► Chromium as Anna: START ─► Yes, that's me ─► /requests ─► Approve ─► 450 taxi ─► docs/chat.png, docs/phone.png
+demo (English, Russian) ─► Chromium, as the people of screens.py ─► docs/screens/{en,ru}/NAME.png
+demo ─► Chromium on a desk: START ─► Yes, that's me ─► /requests ─► Approve ─► docs/chat.png
 """
 
+import argparse
 import asyncio
 import sys
 import tempfile
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from playwright.async_api import Browser, Locator, Page, async_playwright, expect
+from playwright.async_api import Error, Page, async_playwright, expect
 
 from tests.docs.demo import running_demo
+from tests.docs.screens import GROUPS, SCREENS, Screen
+from tests.docs.stage import Stage, newest, shoot, stage_in
 from tests.sandbox.test_page import CHROMIUM, FLAGS
 
 DOCS = Path(__file__).parents[2] / "docs"
-DESK, PHONE = (1280, 800), (390, 844)
+DESK = (1280, 800)
+LANGUAGES = ("en", "ru")
 
 
-async def approve(page: Page) -> None:
-    """Links Anna and approves the request that has waited longest."""
-    await page.get_by_test_id("start").click()
-    await press(page, "Yes, that")
-    await expect(page.get_by_test_id("messages")).to_contain_text("Linked: you are")
-    await say(page, "/requests")
-    await press(page, "Approve")
-    await expect(page.get_by_test_id("messages")).to_contain_text("Approved by you")
+async def take(folder: Path, languages: Sequence[str] = LANGUAGES, only: Collection[str] = ()) -> list[str]:
+    """Writes the pictures of the screens below the folder; returns what went wrong. `only`: these screens."""
+    wrong: list[str] = []
+    for language in languages:
+        with tempfile.TemporaryDirectory(prefix="pictures-") as data:
+            async with stage_in(language, Path(data)) as stage:
+                for screen in SCREENS:
+                    if not only or screen.name in only:
+                        wrong += await _take(stage, screen, folder / language / f"{screen.name}.png")
+    return wrong
 
 
-async def press(page: Page, label: str) -> None:
-    """Presses the newest button of that label."""
-    await page.get_by_test_id("button").filter(has_text=label).last.click()
+async def _take(stage: Stage, screen: Screen, path: Path) -> list[str]:
+    page: Page | None = None
+    try:
+        page = await stage.page(screen.person, linked=screen.name != "link")
+        if not screen.goes_on:
+            stage.marks[screen.person] = await newest(page)
+        for step in screen.steps:
+            await step(stage, page)
+        await shoot(stage, page, path, stage.marks[screen.person])
+    except (AssertionError, Error, KeyError) as error:
+        if page is not None:
+            await page.screenshot(path=path.with_name(f"FAILED-{screen.name}.png"))
+        return [f"{stage.language}/{screen.name}: {str(error)[:600]}"]
+    return []
 
 
-def cards(page: Page, words: str) -> Locator:
-    """The messages that say these words."""
-    return page.locator("[data-testid^=message-]").filter(has_text=words)
-
-
-async def say(page: Page, words: str) -> None:
-    """Types and sends."""
-    await page.get_by_test_id("composer").fill(words)
-    await page.keyboard.press("Enter")
-
-
-async def _page(browser: Browser, address: str, size: tuple[int, int], *, phone: bool = False) -> Page:
-    context = await browser.new_context(
-        viewport={"width": size[0], "height": size[1]}, is_mobile=phone, has_touch=phone, color_scheme="light"
-    )
-    page = await context.new_page()
-    await page.goto(address)
-    return page
-
-
-async def _settled(page: Page, path: Path) -> None:
-    """Takes the picture once nothing moves any more: no card under way, no animation."""
-    await expect(page.locator("[aria-busy=true]")).to_have_count(0)
-    await page.mouse.move(1, 1)
-    await page.screenshot(path=path, animations="disabled", caret="hide")
-
-
-async def take(folder: Path) -> None:
-    """Writes both pictures into the folder."""
+async def desk(path: Path) -> None:
+    """Anna has approved a request, on a desk."""
     with tempfile.TemporaryDirectory(prefix="pictures-") as data:
         async with running_demo(Path(data)) as demo, async_playwright() as playwright:
             browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-            address = demo.chat["Anna Bennett"]
-            desk = await _page(browser, address, DESK)
-            await approve(desk)
-            await _settled(desk, folder / "chat.png")
-            phone = await _page(browser, address.partition("&")[0], PHONE, phone=True)
-            await phone.get_by_test_id("chat-list").get_by_role("button").first.tap()
-            await say(phone, "450 taxi")
-            await expect(phone.get_by_test_id("messages")).to_contain_text("Which cashbox")
-            await cards(phone, "Which cashbox").get_by_test_id("button").first.click()
-            await press(phone, "Save")
-            await expect(phone.get_by_test_id("button").last).to_contain_text("Undo")
-            await _settled(phone, folder / "phone.png")
+            context = await browser.new_context(
+                viewport={"width": DESK[0], "height": DESK[1]}, color_scheme="light", bypass_csp=True
+            )
+            page = await context.new_page()
+            await page.goto(demo.chat["Anna Bennett"])
+            stage = Stage(demo, browser, "en", Path(data))
+            await page.get_by_test_id("start").click()
+            await stage.press(page, "Yes, that's me")
+            await stage.say(page, "/requests")
+            await stage.press(page, "Approve")
+            await expect(page.get_by_test_id("messages")).to_contain_text("Approved by you")
+            await stage.quiet(page)
+            await page.mouse.move(1, 1)
+            await page.screenshot(path=path, animations="disabled", caret="hide")
             await browser.close()
 
 
+def table() -> str:
+    """docs/screens/README.md: each screen, English beside Russian, by group."""
+    lines = [
+        "# Every screen",
+        "",
+        "The chat as it is on a phone, English beside Russian, made from the demo by `make pictures`. What stands here is in the",
+        "story of `tests/docs/screens.py`; a command without a picture fails a test.",
+        "",
+    ]
+    lines += [" · ".join(f"[{group}](#{anchor(group)})" for group in GROUPS), ""]
+    for group in GROUPS:
+        lines += [f"## {group}", "", "| | English | Russian |", "| --- | --- | --- |"]
+        for screen in SCREENS:
+            if screen.group == group:
+                pictures = [
+                    f'<img src="{language}/{screen.name}.png" width="260" alt="{screen.name}, {language}">'
+                    for language in LANGUAGES
+                ]
+                lines.append(f"| {screen.tells} | {' | '.join(pictures)} |")
+        lines.append("")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def anchor(title: str) -> str:
+    """What a heading is called in a link."""
+    return title.lower().replace("'", "").replace(" ", "-")
+
+
+def main(words: Sequence[str]) -> int:
+    """Makes all pictures, or some; says what could not be made."""
+    asked = argparse.ArgumentParser(prog="python -m tests.docs.pictures", description="The pictures of the documentation.")
+    asked.add_argument("folder", nargs="?", type=Path, default=DOCS)
+    asked.add_argument("--only", nargs="+", metavar="NAME", default=(), help="these screens; a story begins at its start")
+    asked.add_argument("--language", choices=LANGUAGES, help="in this one alone")
+    given = asked.parse_args(words)
+    languages = (given.language,) if given.language else LANGUAGES
+    wrong = asyncio.run(take(given.folder / "screens", languages, given.only))
+    (given.folder / "screens" / "README.md").write_text(table())
+    if not given.only and not given.language:
+        asyncio.run(desk(given.folder / "chat.png"))
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
 if __name__ == "__main__":
-    asyncio.run(take(Path(sys.argv[1]) if len(sys.argv) > 1 else DOCS))
+    sys.exit(main(sys.argv[1:]))
