@@ -36,6 +36,12 @@ os.environ.setdefault("PTB_TIMEDELTA", "true")
 PAUSE = 0.5
 """Seconds between two looks at the table where nothing wakes the loop earlier."""
 
+AT_ONCE = 16
+"""Calls to Telegram at the same time: more of them only wait in the library, which looks at all of them each time."""
+
+GATHER, LONGEST_GATHER = 0.004, 0.1
+"""Seconds between two looks at the table for each chat under way: what came meanwhile is seen in one look."""
+
 LONGEST = 60.0
 
 FINISH = 5.0
@@ -67,6 +73,7 @@ class Delivery:
         self._wake = asyncio.Event()
         self._lanes: dict[Lane, asyncio.Task[None]] = {}
         self._silent: dict[int, float] = {}
+        self._places = asyncio.Semaphore(AT_ONCE)
 
     def wake(self) -> None:
         """There may be something to say."""
@@ -83,6 +90,8 @@ class Delivery:
                         await self._wake.wait()
                 except TimeoutError:
                     continue
+                # The more is under way, the less often the table is looked at.
+                await asyncio.sleep(min(LONGEST_GATHER, GATHER * len(self._lanes)))
             if self._lanes:
                 await asyncio.wait(self._lanes.values(), timeout=FINISH)
         finally:
@@ -95,7 +104,7 @@ class Delivery:
         """A task for each chat that has something to say and no task yet."""
         try:
             with self._db.read() as connection:
-                found = outbox.due(connection, self._clock())
+                found = outbox.due(connection, self._clock(), self._lanes)
         except SQLAlchemyError as error:
             log.warning("the outbox cannot be read: %s", type(error).__name__)
             return
@@ -144,7 +153,8 @@ class Delivery:
     async def _one(self, row: Due) -> bool:
         """One row; false where the chat has to wait and its later rows with it."""
         try:
-            await self._send(row)
+            async with self._places:
+                await self._send(row)
         except RetryAfter as refusal:
             wait = refusal.retry_after
             seconds = float(wait if isinstance(wait, int | float) else wait.total_seconds())

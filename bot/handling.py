@@ -37,6 +37,9 @@ AT_ONCE = 16
 
 PAUSE = 0.5
 
+GATHER = 0.02
+"""Seconds between two looks at the inbox while there is much to do."""
+
 LONGEST_HOLD, MOST_FAILURES = 60.0, 5
 
 FRESH = 2.0
@@ -86,6 +89,8 @@ class Handling:
                     await self._wake.wait()
             except TimeoutError:
                 continue
+            if self._queues:
+                await asyncio.sleep(GATHER)
         await asyncio.gather(*self._queues.values(), return_exceptions=True)
 
     async def _handle_queue(self, queue: int, updates: list[int]) -> None:

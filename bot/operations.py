@@ -34,6 +34,9 @@ log = logging.getLogger("bot.operations")
 STALE = 600.0
 """Seconds after which a call that was asked for and never made is not made any more."""
 
+GATHER = 0.01
+"""Seconds between two looks at the table."""
+
 RECHECK = 0.5
 """Seconds between two looks at the table where nothing wakes the loop earlier."""
 
@@ -78,6 +81,8 @@ class Operations:
                     await self._wake.wait()
             except TimeoutError:
                 continue
+            # A crowd's taps wake this loop for each: one look serves all that came meanwhile.
+            await asyncio.sleep(GATHER)
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def _ended(self, intent_id: str, _task: asyncio.Task[None]) -> None:

@@ -6,6 +6,7 @@ for a person who has stopped the bot, and a chat that is nobody's gets two repli
 """
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -112,8 +113,8 @@ def answer(connection: Connection, chat_id: int, query_id: str, text: str, alert
     _put(connection, chat_id, "answer", {"query_id": query_id, "text": text, "alert": alert}, now)
 
 
-def due(connection: Connection, now: float) -> list[Due]:
-    """What is to go out now, oldest first."""
+def due(connection: Connection, now: float, but: Collection[tuple[int, bool]] = ()) -> list[Due]:
+    """What is to go out now, oldest first. `but`: chats, each with whether it is its answers, that are left out."""
     place = func.row_number().over(partition_by=(outbox.c.chat_id, outbox.c.kind == "answer"), order_by=outbox.c.id)
     ranked = select(outbox, place.label("place")).where(outbox.c.state == "due").subquery()
     earlier = outbox.alias("earlier")
@@ -137,6 +138,7 @@ def due(connection: Connection, now: float) -> list[Due]:
     return [
         Due(row.id, row.chat_id, row.kind, row.card_id, json.loads(row.payload), row.tries, row.created_at)
         for row in rows
+        if (row.chat_id, row.kind == "answer") not in but
     ]
 
 
