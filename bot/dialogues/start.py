@@ -44,7 +44,7 @@ class Start(Dialogue):
             self._help(turn)
 
     def _help(self, turn: Turn) -> None:
-        """The commands of the one list; those that the template shows with an example are not said twice."""
+        """The commands of the one list; those that the template names are not said twice."""
         from bot.dialogues import COMMANDS
 
         person = turn.known()
@@ -203,5 +203,8 @@ def _gone(turn: Turn) -> str:
     return turn.t("The person of this invitation does not work here any more. Ask your administrator.")
 
 
-EXEMPLIFIED = {"requests", "expense", "task", "tasks", "wiki", "cancel", "help"}
-"""Commands that help.html shows with an example of their words."""
+EXEMPLIFIED = {
+    "requests", "vacation", "request", "myrequests", "expense", "income", "move", "last", "balance", "report",
+    "task", "tasks", "wiki", "settings", "key", "why", "cancel", "help",
+}  # fmt: skip
+"""Commands that help.html names in its groups; those of a new dialogue stand below them until they have a place."""

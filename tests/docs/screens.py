@@ -7,7 +7,7 @@ Group and sentence stand in docs/screens/README.md, where they can be read.
 import csv
 from dataclasses import dataclass
 
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.docs.stage import Stage, Step, choose, photo, picture, press, reply, say, see, tap
 
@@ -42,6 +42,16 @@ async def start(stage: Stage, page: Page) -> None:
     """Opens an invitation."""
     await page.get_by_test_id("start").click()
     await stage.see(page, "Yes, that's me")
+
+
+def waiting(words: str) -> Step:
+    """Waits for a message that comes by itself."""
+
+    async def step(stage: Stage, page: Page) -> None:
+        await expect(page.get_by_test_id("messages")).to_contain_text(words, timeout=20_000)
+        await stage.quiet(page)
+
+    return step
 
 
 def receipt(stage: Stage) -> bytes:
@@ -95,11 +105,11 @@ async def group(stage: Stage, page: Page) -> None:
 
 
 SCREENS: tuple[Screen, ...] = (
-    Screen("link", "Settings and people", "victor", "An invitation says who one would be before anything is linked.",
+    Screen("link", "Settings and people", "vera", "An invitation says who one would be before anything is linked.",
            (start,)),
-    Screen("linked", "Settings and people", "victor", "One tap, and one is in.", (press("Yes, that's me"),), True),
+    Screen("linked", "Settings and people", "vera", "One tap, and one is in.", (press("Yes, that's me"),), True),
     Screen("escalation", "Approvals", "victor", "What waits too long goes up one level, as a notice.",
-           (see("one level below you"),), True),
+           (waiting("⏫"),), True),
     Screen("help", "Settings and people", "anna", "What there is, on one screen.", (say("/help"),)),
     Screen("inbox", "Approvals", "anna", "The request that has waited longest: what, how much, why, whose turn.",
            (linked("boris", "vera", "pauline"), say("/requests"))),
@@ -125,7 +135,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("request", "Requests of one's own", "boris", "Asking for money, one question after the other.",
            (say("/request"),)),
     Screen("request-category", "Requests of one's own", "boris", "Likely categories first, then the tree.",
-           (say("Two more laser levels", "Ещё два лазерных нивелира"), say("1290"))),
+           (say("Two more laser levels", "Ещё два лазерных нивелира"), say("1290")), True),
     Screen("request-review", "Requests of one's own", "boris", "All of it once more before it is submitted.",
            (tap("Tools and equipment", "Инструмент и оборудование"), tap("Tools", "Инструмент"), choose(0),
             say("Crew North has none left.", "У бригады «Север» их не осталось."),
@@ -148,7 +158,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("draft", "Money", "pauline", "The draft: each part can be changed, nothing is saved yet.",
            (tap("Materials", "Материалы"), tap("Hardware and fixings", "Фурнитура и крепёж")), True),
     Screen("saved", "Money", "pauline", "Saved, with its number and a way to undo it.", (press("Save"), see("Undo")), True),
-    Screen("correct", "Money", "pauline", "A reply to a saved entry corrects it.", (reply("yesterday", "вчера"),)),
+    Screen("correct", "Money", "pauline", "A reply to a saved entry corrects it.", (reply("yesterday", "вчера"),), True),
     Screen("lines", "Money", "pauline", "Several lines are several entries.",
            (say("12 coffee\n45 taxi yesterday", "12 кофе\n45 такси вчера"),)),
     Screen("receipt", "Money", "pauline", "A photo of a receipt's QR code becomes a draft with sum and date.",
