@@ -43,7 +43,9 @@ def fingerprint_of(picture: bytes) -> str:
 
 def note(connection: Connection, fingerprint: str, user_id: str, card_id: int, path: Path, now: float) -> None:
     """A receipt on a card."""
-    row: dict[str, Any] = {"fingerprint": fingerprint, "user_id": user_id, "card_id": card_id, "path": str(path)}
+    # Named from the folder of data, so that it is found where that was moved to.
+    named = f"{path.parent.name}/{path.name}"
+    row: dict[str, Any] = {"fingerprint": fingerprint, "user_id": user_id, "card_id": card_id, "path": named}
     connection.execute(insert(receipts).values(**row, transaction_id=None, created_at=now))
 
 

@@ -134,6 +134,7 @@ class Entries(Dialogue):
                 books = await books_of(turn)
                 await show(turn, with_draft(card, line, guessed(turn, books, changed)), books)
             case "anyway" if line is not None:
+                turn.note("logged again", f"receipt:{(drafts[line].receipt or '')[:16]}", note=drafts[line].twin or "")
                 await show(turn, with_draft(card, line, replace(drafts[line], twin=None, again=True)))
             case "drop" if line is not None:
                 dropped = replace(drafts[line], standing="dropped", told="", why="")

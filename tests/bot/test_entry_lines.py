@@ -47,7 +47,7 @@ async def test_one_line_is_undone_alone(house: OpenHouse) -> None:
     await anna.presses("Save all")
     await shows(anna, card, "Saved: 2 of 2")
     await anna.presses("2 ✅")
-    await shows(anna, card, "€460")
+    await shows(anna, card, "To correct it, reply")
     await anna.presses("Undo")
     await shows(anna, card, "Undone")
     await anna.presses("‹ All lines")

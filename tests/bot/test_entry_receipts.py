@@ -54,6 +54,9 @@ async def test_a_receipt_becomes_a_draft(house: OpenHouse) -> None:
     stored = list((house.desk.house.folder / "evidence").iterdir())
     assert [path.name for path in stored] == [f"{hashlib.sha256(stored[0].read_bytes()).hexdigest()}.jpg"]
     assert stored[0].stat().st_mode & 0o077 == 0
+    with house.desk.db.read() as connection:
+        path = connection.execute(text("SELECT path FROM receipts")).scalar_one()
+    assert (house.desk.house.folder / path).samefile(stored[0])
     assert kept(house) == [("anna", transaction.id)]
 
 
@@ -78,6 +81,9 @@ async def test_the_same_receipt_is_noticed(house: OpenHouse) -> None:
     await anna.presses("Save")
     await anna.waits(lambda chat: "Saved, no." in chat.last.text)
     assert await count(house) == total + 2
+    with house.desk.db.read() as connection:
+        acts = connection.execute(text("SELECT note FROM audit WHERE act = 'logged again'")).scalars().all()
+    assert len(acts) == 1
 
 
 async def test_an_undone_receipt_is_free_again(house: OpenHouse) -> None:
