@@ -7,12 +7,16 @@ async with open_house(tmp_path) as house:
 """
 
 import asyncio
+import atexit
+import shutil
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, text, update
 from telegram import Bot
@@ -115,6 +119,16 @@ def telegram_id(user_id: str) -> int:
     return next(number for name, number, _ in CAST if name == user_id)
 
 
+@cache
+def _loaded(language: Literal["en", "ru"], today: date) -> Path:
+    """The file of a workspace with the sample in it, made once for all tests of a process."""
+    folder = Path(tempfile.mkdtemp(prefix="sample-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with open_workspace(folder, None) as server:
+        load_sample(server, language, today=today)
+    return folder / "workspace.db"
+
+
 @asynccontextmanager
 async def open_house(
     folder: Path,
@@ -133,8 +147,11 @@ async def open_house(
     """
     data = folder / "data"
     data.mkdir(exist_ok=True)
+    if database_url is None:
+        shutil.copy(_loaded("ru" if language == "ru" else "en", datetime.now(UTC).date()), data / "workspace.db")
     with open_workspace(data, database_url) as server:
-        load_sample(server, "ru" if language == "ru" else "en", today=datetime.now(UTC).date())
+        if database_url is not None:
+            load_sample(server, "ru" if language == "ru" else "en", today=datetime.now(UTC).date())
         key = issue_key(server, owner=True)
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         serving = asyncio.create_task(
