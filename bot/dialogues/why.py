@@ -42,6 +42,12 @@ ACTS = {
     "held": sentence("held for a person to judge"),
     "released": sentence("released"),
     "settled": sentence("settled"),
+    "commented": sentence("commented on it"),
+    "reminded": sentence("reminded who decides"),
+    "logged again": sentence("logged the same receipt again"),
+    "deputy": sentence("decides as a deputy"),
+    "deputy_cannot": sentence("may not decide as a deputy"),
+    "escalated": sentence("told one level up"),
 }
 """What the audit calls the steps of a call; other words are the dialogues' own and shown as they are."""
 
