@@ -10,9 +10,6 @@ from bot.texts import Texts
 
 DAY = timedelta(days=1)
 
-LONG = 10
-"""Working days after which the hours say nothing any more."""
-
 _MONDAY = datetime(2001, 1, 1)  # noqa: DTZ001 - wall time, so that a change of the clocks adds no hour
 
 
@@ -30,9 +27,8 @@ def _count(moment: datetime, zone: tzinfo) -> timedelta:
 
 
 def in_words(texts: Texts, waited: timedelta) -> str:
-    """`2 working days 3 hours`, `5 hours`, `less than an hour`."""
-    days, hours = waited // DAY, (waited % DAY) // timedelta(hours=1)
-    said = [texts.n("%(count)d working day", "%(count)d working days", days)] if days else []
-    if hours and days < LONG:
-        said.append(texts.n("%(count)d hour", "%(count)d hours", hours))
-    return " ".join(said) or texts.t("less than an hour")
+    """`2 working days`, `5 hours`, `less than an hour`: beside days the hours say nothing."""
+    days, hours = waited // DAY, waited // timedelta(hours=1)
+    if days:
+        return texts.n("%(count)d working day", "%(count)d working days", days)
+    return texts.n("%(count)d hour", "%(count)d hours", hours) if hours else texts.t("less than an hour")

@@ -45,7 +45,7 @@ def test_the_weekend_is_that_of_the_zone() -> None:
 @pytest.mark.parametrize(
     ("waited", "words"),
     [(timedelta(minutes=59), "less than an hour"), (timedelta(hours=1), "1 hour"),
-     (timedelta(days=1, minutes=5), "1 working day"), (timedelta(days=2, hours=3), "2 working days 3 hours"),
+     (timedelta(days=1, minutes=5), "1 working day"), (timedelta(days=2, hours=3), "2 working days"),
      (timedelta(days=12, hours=3), "12 working days")],
 )  # fmt: skip
 def test_waiting_in_words(waited: timedelta, words: str) -> None:
