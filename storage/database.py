@@ -91,7 +91,7 @@ class Database:
     def read(self) -> Generator[Connection]:
         """A read transaction: one snapshot.
 
-        Connections are kept open between reads: fetching one from the pool costs more than most reads do.
+        On SQLite connections are kept open between reads: fetching one from the pool costs more than most reads do.
         """
         try:
             connection = self._idle.pop()
@@ -103,7 +103,8 @@ class Database:
         except BaseException:
             connection.close()
             raise
-        if self._closed or len(self._idle) >= IDLE:
+        # On PostgreSQL the pool asks each connection first whether its server is still there.
+        if self._closed or not self.is_sqlite or len(self._idle) >= IDLE:
             connection.close()
         else:
             self._idle.append(connection)

@@ -89,6 +89,7 @@ def test_a_server_that_restarts_is_found_again() -> None:
     with open_cluster() as cluster, cluster.fresh() as url, open_database(url) as database:
         migrate(database, SCRIPTS, version_table="test_version")
         database.write_now(fill)
+        assert bodies(database) == ["", ""]
         cluster.restart()
         assert bodies(database) == ["", ""]
         database.write_now(lambda c: c.execute(TOUCH, {"mark": "x", "id": 1}).rowcount)
