@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
+from time import sleep
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -22,6 +23,9 @@ GROUP = 64
 
 RUNS = 5
 """How often a job is run that meets another process in a deadlock."""
+
+AWAY = 0.02
+"""Seconds between such runs, a little more each time."""
 
 DEADLOCK, SERIALIZATION = "40P01", "40001"
 
@@ -132,4 +136,6 @@ def _apart(connection: Connection, job: Callable[[Connection], R]) -> R:
         except DBAPIError as error:
             if run == RUNS or getattr(error.orig, "sqlstate", None) not in {DEADLOCK, SERIALIZATION}:
                 raise
+            # The other one has to get the row that was let go, before it is taken again.
+            sleep(AWAY * run)
     raise AssertionError("the last run returns or raises")

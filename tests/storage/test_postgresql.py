@@ -44,7 +44,7 @@ def test_two_processes_in_a_deadlock_both_finish(postgres_url: str) -> None:
         other.write_now(lambda c: job(c, "b", (2, 1)))
         beside.join(10)
         assert [sorted(body) for body in bodies(one)] == [["a", "b"], ["a", "b"]]
-        assert sum(runs.values()) == 3
+        assert sum(runs.values()) >= 3
 
 
 def test_who_waits_too_long_for_a_row_is_told(postgres_url: str) -> None:
