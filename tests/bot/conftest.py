@@ -10,7 +10,6 @@ import pytest
 
 from tests.bot.house import OpenHouse, hosted, open_house
 
-
 ON_POSTGRESQL = {"test_requests", "test_outcomes", "test_faults", "test_linking", "test_delivery"}
 
 
