@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: setup demo test check bench requirements clean
+.PHONY: setup demo test check bench pictures requirements clean
 
 setup: .venv/.ready
 
@@ -36,6 +36,10 @@ check: .venv/.ready-dev
 
 bench: .venv/.ready-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Every screen in both languages, from the demo, in docs/screens. Needs Debian's chromium.
+pictures: .venv/.ready-dev
+	$(BIN)/python -m tests.docs.pictures $(ARGS)
 
 # Rewrites the pinned, hashed requirements. Needs uv, which is installed beside the environment.
 requirements:

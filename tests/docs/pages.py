@@ -9,7 +9,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/client.md", "docs/hosted-workspace.md", "deploy/README.md")
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    "docs/client.md",
+    "docs/hosted-workspace.md",
+    "docs/money.md",
+    "docs/people.md",
+    "docs/screens/README.md",
+    "deploy/README.md",
+)
 """The pages whose every block runs or is checked."""
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)

@@ -78,8 +78,8 @@ def table() -> str:
     lines = [
         "# Every screen",
         "",
-        "The chat as it is on a phone, English beside Russian, made from the demo by `make pictures`. What stands here is in the",
-        "story of `tests/docs/screens.py`; a command without a picture fails a test.",
+        "The chat as it is on a phone, English beside Russian, made from the demo by `make pictures`. What stands",
+        "here is the story of `tests/docs/screens.py`; a command without a picture fails a test.",
         "",
     ]
     lines += [" · ".join(f"[{group}](#{anchor(group)})" for group in GROUPS), ""]
@@ -103,9 +103,9 @@ def anchor(title: str) -> str:
 
 def main(words: Sequence[str]) -> int:
     """Makes all pictures, or some; says what could not be made."""
-    asked = argparse.ArgumentParser(prog="python -m tests.docs.pictures", description="The pictures of the documentation.")
+    asked = argparse.ArgumentParser(prog="python -m tests.docs.pictures", description="The pictures.")
     asked.add_argument("folder", nargs="?", type=Path, default=DOCS)
-    asked.add_argument("--only", nargs="+", metavar="NAME", default=(), help="these screens; a story begins at its start")
+    asked.add_argument("--only", nargs="+", metavar="NAME", default=(), help="these screens alone")
     asked.add_argument("--language", choices=LANGUAGES, help="in this one alone")
     given = asked.parse_args(words)
     languages = (given.language,) if given.language else LANGUAGES
@@ -114,7 +114,7 @@ def main(words: Sequence[str]) -> int:
     if not given.only and not given.language:
         asyncio.run(desk(given.folder / "chat.png"))
     for line in wrong:
-        print(line, file=sys.stderr)
+        sys.stderr.write(f"{line}\n")
     return 1 if wrong else 0
 
 

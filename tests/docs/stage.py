@@ -102,7 +102,11 @@ class Stage:
     async def open(self, address: str) -> Page:
         """A new phone at that address."""
         context = await self.browser.new_context(
-            viewport={"width": WIDTH, "height": HEIGHT}, is_mobile=True, has_touch=True, color_scheme="light", bypass_csp=True
+            viewport={"width": WIDTH, "height": HEIGHT},
+            is_mobile=True,
+            has_touch=True,
+            color_scheme="light",
+            bypass_csp=True,
         )
         page = await context.new_page()
         page.set_default_timeout(10_000)
@@ -304,6 +308,7 @@ async def shoot(stage: Stage, page: Page, path: Path, after: int) -> None:
     await page.evaluate(ONLY, after)
     boxes = [await message.bounding_box() for message in await messages(page).all()]
     shown = [box for box in boxes if box is not None]
+    assert shown, f"there is nothing after message {after}"
     top = min(box["y"] for box in shown) - MARGIN
     bottom = max(box["y"] + box["height"] for box in shown) + MARGIN
     clip: FloatRect = {"x": 0, "y": top, "width": WIDTH, "height": bottom - top}

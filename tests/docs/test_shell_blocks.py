@@ -19,6 +19,21 @@ export TELEGRAM_API_URL=$(grep -o 'http:.*' <<<"$said")
 """
 """A hosted workspace and a Telegram, both on this machine."""
 
+LINKED = """
+python - <<'END'
+from bot import people
+from workspace import parts, settings
+
+now = parts.now().timestamp()
+with parts.open_bot_database(settings.load()) as database:
+    code = database.write_now(lambda c: people.invite(c, user_id="anna", sealed_key=None, now=now, lifetime=60.0))
+    with database.read() as connection:
+        invitation = people.redeemable(connection, code, now)
+    database.write_now(lambda c: people.link(c, invitation.code_hash, 1001, "Anna Bennett", "en", now))
+END
+"""
+"""Anna is linked."""
+
 
 @pytest.mark.slow
 def test_the_readme(tmp_path: Path) -> None:
@@ -42,7 +57,10 @@ def test_the_hosted_workspace(tmp_path: Path) -> None:
 
 def test_every_shell_block_is_run() -> None:
     """A page that gets shell blocks gets a test: these are the pages that have some."""
-    tested = {"README.md", "docs/hosted-workspace.md", "docs/client.md", "CONTRIBUTING.md", "deploy/README.md"}
+    tested = {
+        "README.md", "docs/hosted-workspace.md", "docs/client.md", "docs/money.md", "docs/people.md", "CONTRIBUTING.md",
+        "deploy/README.md",
+    }  # fmt: skip
     assert {block.page for block in all_blocks("sh")} <= tested <= set(PAGES)
 
 
@@ -50,6 +68,31 @@ def test_every_shell_block_is_run() -> None:
 def test_a_page_that_only_installs(page: str, tmp_path: Path) -> None:
     """Nothing but clone, venv and pip stands in its blocks; the recipe itself is the base package's own test."""
     assert run_session(blocks_of(page, "sh"), tmp_path).count("==") == len(blocks_of(page, "sh"))
+
+
+@pytest.mark.slow
+def test_money(tmp_path: Path) -> None:
+    """Closing, limits, PIN, reconciliation and audit say how things stand, on a hosted workspace."""
+    said = run_session(blocks_of("docs/money.md", "sh"), tmp_path, HOSTED)
+    assert said.count("The books are closed up to 2026-10-31") == 2
+    assert said.count("anna: approving and paying ask again above 10,000") == 2
+    assert "marina has no PIN" in said
+    assert (tmp_path / "audit.csv").read_text(encoding="utf-8-sig").startswith('"id"')
+
+
+@pytest.mark.slow
+def test_people(tmp_path: Path) -> None:
+    """Anna is invited and linked, everybody else gets a printed link, and nothing is kept of her in the end."""
+    blocks = blocks_of("docs/people.md", "sh")
+    said = run_session([block for block in blocks if "forget" not in block.text], tmp_path, HOSTED + LINKED)
+    assert "?start=" in said
+    assert "1 linked, 61 invited" in said
+    assert len((tmp_path / "links.csv").read_text(encoding="utf-8-sig").splitlines()) == 61
+    assert "<svg" in (tmp_path / "links.html").read_text()
+    assert "anna is unlinked" in said
+    (tmp_path / "again").mkdir()
+    said = run_session([block for block in blocks if "forget" in block.text], tmp_path / "again", HOSTED + LINKED)
+    assert "Erased of anna:" in said
 
 
 @pytest.mark.slow
