@@ -12,6 +12,7 @@ import asyncio
 from datetime import date
 from typing import Any, ClassVar
 
+from babel.dates import format_date
 from babel.numbers import format_percent
 
 from bot.cards import Button, Card, View
@@ -120,7 +121,7 @@ class Report(Dialogue):
             title=_title(turn, month, kind),
             head=head,
             parts=parts,
-            month_before=texts.month(first_day(month, -1).isoformat()),
+            month_before=_within(turn, first_day(month, -1)),
             as_of=texts.moment(purse.as_of),
         )
 
@@ -166,6 +167,11 @@ def _asked(card: Card) -> tuple[date, Kind]:
 def _title(turn: Turn, month: date, kind: Kind) -> str:
     period = turn.texts.month(month.isoformat())
     return turn.t("%(month)s: expenses", month=period) if kind == "out" else turn.t("%(month)s: income", month=period)
+
+
+def _within(turn: Turn, month: date) -> str:
+    """A month's name as it stands within a sentence: a small letter where the language wants one."""
+    return format_date(month, "LLLL y", locale=LOCALES.get(turn.texts.language, "en_GB"))
 
 
 def _percent(turn: Turn, share: object) -> str:

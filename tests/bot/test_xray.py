@@ -166,7 +166,7 @@ async def test_in_russian(tmp_path: Path, profile: str) -> None:
         await chat.says("/requests")
         await chat.card(containing="1 из")
         await chat.presses("Рентген")
-        card = await chat.card(containing="Потрачено по этой статье")
+        card = await chat.card(containing="Потрачено по этой категории")
         assert "Осталось в кассах, EUR" in card.text
         assert "Самые похожие" in card.text
         assert not [word for word in ("Spent", "Left", "Other", "open", "as of", "paid") if word in card.text]
