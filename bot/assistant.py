@@ -127,14 +127,14 @@ class Assistant:
 
     async def run(self, stop: asyncio.Event, ready: Callable[[], None] = lambda: None) -> None:
         """Until `stop`. Raises what ends it: InvalidToken, or a fault of ours."""
-        if not await self._reach_telegram(stop):
-            return
         db, now = self._desk.db, self._desk.now
         try:
             async with asyncio.TaskGroup() as group:
                 if self._hook is not None:
                     door = webhook.application(db, now, self._hook, self.handling.wake)
                     group.create_task(webhook.listen(door, self._hook, stop))
+                if not await self._reach_telegram(stop):
+                    return
                 ready()
                 group.create_task(leader.lead(db, now, "bot", leader.holder_here(), self._work, stop))
         finally:

@@ -9,7 +9,7 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from bot import audit, cards, intents, outbox, people
 from bot.cards import Card, View
 from bot.directory import Directory
-from bot.incoming import Incoming, Sender, Tapped
+from bot.incoming import Edited, Incoming, Said, Sender, Tapped
 from bot.intents import Intent, KeyKind
 from bot.mirror import Mirror
 from bot.people import Person
@@ -136,6 +136,14 @@ class Turn:
     def today(self) -> datetime:
         """Now, in the person's zone."""
         return datetime.fromtimestamp(self.now, UTC).astimezone(self.texts.zone)
+
+    @property
+    def written_on(self) -> date:
+        """The day in the person's zone on which the message was written: a phone without a network sends it later."""
+        at = self.incoming.sent_at if isinstance(self.incoming, Said | Edited) else None
+        if at is None:
+            return self.today.date()
+        return datetime.fromtimestamp(min(at, self.now), UTC).astimezone(self.texts.zone).date()
 
     @property
     def sender(self) -> Sender:

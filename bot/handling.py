@@ -19,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 from telegram import Bot, Update
 
 from bot import cards, inbox, ops, people
+from bot.budget import is_used_up
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, edited, route
 from bot.dialogues.own_key import in_company, key_was_rejected
@@ -76,7 +77,17 @@ class Handling:
         self._wake.set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`: handles what is in the inbox."""
+        """Until `stop`: handles what is in the inbox. Cancelled, it ends at once: another bot goes on with it."""
+        try:
+            await self._until(stop)
+            await asyncio.gather(*self._queues.values(), return_exceptions=True)
+        finally:
+            queues = list(self._queues.values())
+            for task in queues:
+                task.cancel()
+            await asyncio.gather(*queues, return_exceptions=True)
+
+    async def _until(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             self._wake.clear()
             with self._desk.db.read() as connection:
@@ -91,7 +102,6 @@ class Handling:
                 continue
             if self._queues:
                 await asyncio.sleep(GATHER)
-        await asyncio.gather(*self._queues.values(), return_exceptions=True)
 
     async def _handle_queue(self, queue: int, updates: list[int]) -> None:
         try:
@@ -145,6 +155,7 @@ class Handling:
 
         def commit(connection: Connection) -> None:
             if turn is not None:
+                _let_in(connection, turn, incoming)
                 turn.write(connection)
             inbox.done(connection, update_id)
 
@@ -176,6 +187,11 @@ class Handling:
             sentence = str(refusal)
             return self._told(incoming, turn.t(sentence))
         except (CallNotSent, CallUnknown) as error:
+            if is_used_up(error):
+                words = turn.t(
+                    "Too many calls to the workspace this minute. Nothing was changed; try again in a minute."
+                )
+                return self._told(incoming, words)
             log.warning("the workspace does not answer: %s", error)
             return self._told(
                 incoming, turn.t("The workspace does not answer right now. Nothing was changed; try again soon.")
@@ -234,6 +250,12 @@ def _place(fault: Exception) -> str:
 
 def _who(turn: Turn) -> str:
     return turn.person.name if turn.person is not None else str(turn.telegram_id)
+
+
+def _let_in(connection: Connection, turn: Turn, incoming: Incoming | None) -> None:
+    """Who writes has let the bot in again, also where Telegram's word of it was missed."""
+    if turn.person is not None and turn.person.blocked and not isinstance(incoming, Left):
+        people.mark(connection, turn.telegram_id, blocked=False)
 
 
 def _finish(connection: Connection, turn: Turn, update_id: int) -> None:

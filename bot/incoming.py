@@ -21,7 +21,8 @@ class Sender:
 class Said:
     """A text in a chat; `reply_to` and `message_id` are message ids of that chat.
 
-    `photo` is the file id of a picture, also of one sent as a file; `forwarded`: somebody else wrote it.
+    `photo` is the file id of a picture, also of one sent as a file; `forwarded`: somebody else wrote it; `sent_at`:
+    seconds since 1970, by Telegram's clock, None where it is not told.
     """
 
     sender: Sender
@@ -32,11 +33,12 @@ class Said:
     reply_to: int | None = None
     photo: str | None = None
     forwarded: bool = False
+    sent_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A person's own message, changed. `photo` as in Said."""
+    """A person's own message, changed. `photo` as in Said; `sent_at`: when it was first written."""
 
     sender: Sender
     chat_id: int
@@ -44,6 +46,7 @@ class Edited:
     message_id: int
     text: str
     photo: str | None = None
+    sent_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,8 +65,21 @@ class Operations:
         return list(self._running.values())
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Until `stop`: makes what is due. Starts with what the last process left under way."""
+        """Until `stop`: makes what is due. Starts with what the last process left under way.
+
+        Cancelled, it ends at once; what was being sent is unknown then, and read back by whoever goes on.
+        """
         await self._desk.db.write(lambda connection: intents.interrupted(connection, self._desk.now()))
+        try:
+            await self._until(stop)
+            await asyncio.gather(*self._running.values(), return_exceptions=True)
+        finally:
+            running = self.under_way()
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    async def _until(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             self._wake.clear()
             with self._desk.db.read() as connection:
@@ -83,7 +96,6 @@ class Operations:
                 continue
             # A crowd's taps wake this loop for each: one look serves all that came meanwhile.
             await asyncio.sleep(GATHER)
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     def _ended(self, intent_id: str, _task: asyncio.Task[None]) -> None:
         self._running.pop(intent_id, None)

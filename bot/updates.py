@@ -20,11 +20,14 @@ def _message(message: Message, kind: type[Said] | type[Edited]) -> Incoming | No
         return None
     text = message.text or message.caption or ""
     private = message.chat.type == "private"
+    at = message.date.timestamp()
     if kind is Edited:
-        return Edited(_sender(user), message.chat.id, private, message.message_id, text, _picture(message))
+        return Edited(_sender(user), message.chat.id, private, message.message_id, text, _picture(message), at)
     reply = message.reply_to_message.message_id if message.reply_to_message else None
     forwarded = message.forward_origin is not None
-    return Said(_sender(user), message.chat.id, private, message.message_id, text, reply, _picture(message), forwarded)
+    return Said(
+        _sender(user), message.chat.id, private, message.message_id, text, reply, _picture(message), forwarded, at
+    )
 
 
 def _picture(message: Message) -> str | None:

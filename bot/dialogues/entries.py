@@ -65,7 +65,7 @@ class Entries(Dialogue):
         return await self._from_text(turn, said.text, said)
 
     async def _from_text(self, turn: Turn, text: str, said: Said, assumed: Kind | None = None) -> bool:
-        today = turn.today.date()
+        today = turn.written_on
         if not read_lines(text, today, await turn.desk.directory.currencies(), assumed):
             return False
         books = await books_of(turn)
@@ -73,7 +73,7 @@ class Entries(Dialogue):
         if len(lines) > MOST:
             turn.say(turn.t("These are more than %(count)s entries. Send them in several messages.", count=MOST))
             return True
-        drafts = [drafted(turn, books, read) for read in lines]
+        drafts = [of_its_day(turn, drafted(turn, books, read)) for read in lines]
         turn.source(said.message_id)
         at_once = () if said.forwarded else self._sure(turn, books, lines, drafts)
         for line, draft in at_once:
@@ -104,12 +104,12 @@ class Entries(Dialogue):
         """What the caption says, and for the rest what the receipt does."""
         picture = await picture_of(turn, file_id)
         books = await books_of(turn)
-        read = parts(said.text, turn.today.date(), books.known)
+        read = parts(said.text, turn.written_on, books.known)
         draft = with_picture(taken(turn, books, read, fresh(turn)), picture, books)
         # The currency is known now, so a name may mean one cashbox only.
         again = Parts(cashbox=draft.cashbox_hint, into=draft.into_hint)
         draft = taken(turn, books, again, replace(draft, description=draft.description or ""))
-        draft = replace(draft, twin=await twin_of(turn, picture.fingerprint))
+        draft = of_its_day(turn, replace(draft, twin=await twin_of(turn, picture.fingerprint)))
         turn.source(said.message_id)
         await show(turn, new_card(turn, [draft]), books)
         turn.change(noting(turn, picture, said.message_id))
@@ -324,3 +324,9 @@ def _is_new_entry(question: str, read: Parts, text: str, books: Books) -> bool:
     wanted = text.strip().casefold()
     names = [*books.box_names().values(), *(c.name or "" for c in books.categories.values()), *books.sites.values()]
     return not any(wanted in name.casefold() for name in names)
+
+
+def of_its_day(turn: Turn, draft: Draft) -> Draft:
+    """The draft, of the day on which its message was written, where neither the words nor the receipt name another."""
+    late = draft.day is None and turn.written_on != turn.today.date()
+    return replace(draft, day=turn.written_on.isoformat()) if late else draft

@@ -25,7 +25,7 @@ async def edited_lines(turn: Turn, card: Card, edited: Edited) -> None:
     if all(draft.standing == "dropped" for draft in drafts):
         return
     books = await books_of(turn)
-    text, today = COMMAND.sub("", edited.text), turn.today.date()
+    text, today = COMMAND.sub("", edited.text), turn.written_on
     assumed: Kind | None = card.state.get("assumed")
     lines: tuple[Parts, ...] = read_lines(text, today, books.known, assumed)
     if edited.photo is not None:

@@ -1,5 +1,6 @@
 """Expenses in chat: free text and guided, saved once, undone, and said in words where they cannot be."""
 
+from datetime import timedelta
 from pathlib import Path
 
 from tests.bot.house import OpenHouse, open_house
@@ -205,3 +206,13 @@ async def test_in_russian(tmp_path: Path) -> None:
         await chat.presses(chat.buttons[0][0])
         await chat.waits(lambda chat: "✅" in chat.last.text and len(chat.buttons) == 1)
         assert ((await newest(house)).sum, (await newest(house)).description) == (450, "такси")
+
+
+async def test_a_text_that_comes_a_day_late_counts_on_its_own_day(house: OpenHouse) -> None:
+    """A phone without a network sends it the next day: the draft is of the day on which it was written."""
+    anna = await house.linked("anna")
+    house.telegram.delivery.age = 86400.0
+    await anna.says("450 taxi")
+    yesterday = house.desk.house.clock() - timedelta(days=1)
+    card = await anna.card(containing="450")
+    assert house.desk.texts("en").day(yesterday) in card.text or "yesterday" in card.text
