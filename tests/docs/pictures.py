@@ -15,7 +15,7 @@ from playwright.async_api import Error, Page, async_playwright, expect
 
 from tests.docs.demo import running_demo
 from tests.docs.screens import GROUPS, SCREENS, Screen
-from tests.docs.stage import Stage, newest, shoot, stage_in
+from tests.docs.stage import Stage, lossy_stage_in, newest, shoot, stage_in
 from tests.sandbox.test_page import CHROMIUM, FLAGS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,10 +27,13 @@ async def take(folder: Path, languages: Sequence[str] = LANGUAGES, only: Collect
     """Writes the pictures of the screens below the folder; returns what went wrong. `only`: these screens."""
     wrong: list[str] = []
     for language in languages:
-        with tempfile.TemporaryDirectory(prefix="pictures-") as data:
-            async with stage_in(language, Path(data)) as stage:
-                for screen in SCREENS:
-                    if not only or screen.name in only:
+        for opened, lossy in ((stage_in, False), (lossy_stage_in, True)):
+            story = [screen for screen in SCREENS if screen.lossy is lossy and (not only or screen.name in only)]
+            if not story:
+                continue
+            with tempfile.TemporaryDirectory(prefix="pictures-") as data:
+                async with opened(language, Path(data)) as stage:
+                    for screen in story:
                         wrong += await _take(stage, screen, folder / language / f"{screen.name}.png")
     return wrong
 

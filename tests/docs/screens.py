@@ -1,7 +1,7 @@
 """The screens of the chat as a story: who does what, and what is to be seen then.
 
 A picture shows the messages since the first step of its screen; one that goes on shows those of the screen before, too.
-Group and sentence stand in docs/screens/README.md, where they can be read.
+`make pictures` shows them by group in docs/screens/README.md.
 """
 
 import csv
@@ -26,6 +26,8 @@ class Screen:
     tells: str
     steps: tuple[Step, ...]
     goes_on: bool = False
+    lossy: bool = False
+    """Played where answers of the workspace get lost."""
 
 
 def linked(*people: str) -> Step:
@@ -97,6 +99,11 @@ def newcomer(user_id: str) -> Step:
         await stage.see(phone, "Thank you. Your administrator confirms that this is you; I write to you then.")
 
     return step
+
+
+async def lose_payment(stage: Stage, page: Page) -> None:
+    """What is paid next never arrives."""
+    stage.lose_payment()
 
 
 async def group(stage: Stage, page: Page) -> None:
@@ -184,6 +191,10 @@ SCREENS: tuple[Screen, ...] = (
            (press("Pay in full: %(money)s"),), True),
     Screen("pay-pin", "Payments", "marina", "Then the PIN.", (say("11400"),), True),
     Screen("paid", "Payments", "marina", "The outcome, in words.", (say("4711"), see("%(money)s paid by you")), True),
+    Screen("pay-lost", "Payments", "marina", "No answer came: the bot looks for the outcome, nobody pays twice.",
+           (say("/requests"), press("More ›"), press("To be paid (%(count)d) ›"), press("Pay"), lose_payment,
+            press("Pay in full: %(money)s"),
+            see("The payment may have gone through. Do not pay again. I am checking.")), lossy=True),
     Screen("vacation", "Approvals", "anna", "Who decides while one is away.",
            (say("/vacation"), tap("Victor", "Виктор"), press("Two weeks"))),
     Screen("on-leave", "Approvals", "anna", "On leave, until one is back.", (press("Yes, so be it"),), True),

@@ -5,7 +5,6 @@ demo ─► Stage (one language) ─► page of a person (linked on first use) �
 Labels and sentences are written in English, as the code has them, and found in the language of the stage.
 """
 
-import os
 import re
 import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -21,6 +20,7 @@ from PIL import Image
 from playwright.async_api import Browser, FloatRect, Locator, Page, async_playwright, expect
 
 from bot.texts import translations
+from tests.bot.house import open_house
 from tests.docs.demo import WORKSPACE, Demo, clean_environment, running_demo
 from tests.sandbox.test_page import CHROMIUM, FLAGS
 
@@ -59,7 +59,9 @@ QUIET = """() => new Promise((done) => {
   const look = () => {
     const busy = document.querySelector("[aria-busy=true], .typing-words");
     const loaded = [...messages.querySelectorAll("img")].every((image) => image.complete);
-    if (!busy && loaded && performance.now() - last > 450) { watching.disconnect(); done(true); } else setTimeout(look, 60);
+    if (busy || !loaded || performance.now() - last < 450) return setTimeout(look, 60);
+    watching.disconnect();
+    done(true);
   };
   look();
 })"""
@@ -81,6 +83,8 @@ class Stage:
     pages: dict[str, Page] = field(default_factory=dict[str, Page])
     marks: dict[str, int] = field(default_factory=dict[str, int])
     """After which message the picture of a person begins."""
+    lose_payment: Callable[[], None] = lambda: None
+    """The next payment gets lost on its way, where the stage can do that."""
 
     def words(self, sentence: str) -> str:
         """A sentence of the code in the stage's language: its longest piece without a value."""
@@ -322,7 +326,6 @@ async def shoot(stage: Stage, page: Page, path: Path, after: int) -> None:
 @asynccontextmanager
 async def stage_in(language: str, folder: Path, **settings: str) -> AsyncGenerator[Stage]:
     """A demo in that language, on free ports of this machine, with a browser."""
-    os.makedirs(folder, exist_ok=True)
     async with (
         running_demo(folder, WORKSPACE_LANGUAGE=language, **{**SETTINGS, **settings}) as demo,
         async_playwright() as playwright,
@@ -330,5 +333,20 @@ async def stage_in(language: str, folder: Path, **settings: str) -> AsyncGenerat
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
             yield Stage(demo, browser, language, folder)
+        finally:
+            await browser.close()
+
+
+@asynccontextmanager
+async def lossy_stage_in(language: str, folder: Path) -> AsyncGenerator[Stage]:
+    """A house whose workspace stands behind a proxy that loses what it is told to; Marina alone is invited."""
+    async with open_house(folder, language=language) as house, async_playwright() as playwright:
+        code = house.invite("marina")
+        chat = {person: f"{house.telegram.url}/?as={1001 + place}&start={code}" for place, person in enumerate(PEOPLE)}
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            stage = Stage(Demo("", chat), browser, language, folder)
+            stage.lose_payment = lambda: house.lossy.swallow("/finplan/api/request/pay")
+            yield stage
         finally:
             await browser.close()
