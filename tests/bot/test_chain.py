@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.chain import reviewers, next_block, ordered, returned, steps, this_round
+from bot.chain import next_block, ordered, returned, reviewers, steps, this_round
 from workspace_api.contract.finplan import Request, RequestHistory
 
 PARENTS = {1: None, 2: 1, 4: 1, 10: 2, 100: 10, 30: 4, 300: 30}
