@@ -7,7 +7,7 @@ card ─► lines(): the last three
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, func, insert, select
 
 from bot import chain, outbox, people
 from bot.desk import Desk, Turn
@@ -19,6 +19,9 @@ from workspace_api.contract.finplan import Request
 
 LONGEST = 1000
 """Characters of one comment."""
+
+MOST, HOUR = 20, 3600.0
+"""Comments that one person may write within so many seconds: each is a message for several people."""
 
 SHOWN = 3
 """Comments on a card."""
@@ -54,6 +57,12 @@ async def take(turn: Turn, request: Request, said: Said) -> bool:
         turn.say(turn.texts.html("%(words)s", words=words))
         return True
     await turn.still_works_here()
+    with turn.desk.db.read() as connection:
+        count = _written(connection, turn.known().user_id, turn.now - HOUR)
+    if count >= MOST:
+        words = turn.t("That is %(count)d comments of yours within an hour: this one was not kept.", count=count)
+        turn.say(turn.texts.html("%(words)s", words=words))
+        return True
     readers = await concerned(turn.desk, request, but=turn.known().user_id)
     told = [(reader, await _message(turn.desk, reader, request, turn.known().user_id, text)) for reader in readers]
     writer, at = turn.known().user_id, turn.now
@@ -106,6 +115,12 @@ async def _receipt(turn: Turn, request: Request, readers: list[Person]) -> str:
 def title(texts: Texts, request: Request) -> str:
     """What a request is called in a sentence."""
     return short(request.name, 80) or texts.t("Request %(id)s", id=request.id)
+
+
+def _written(connection: Connection, user_id: str, since: float) -> int:
+    """How many comments a person has written since."""
+    mine = (comments.c.user_id == user_id, comments.c.created_at > since)
+    return int(connection.execute(select(func.count()).select_from(comments).where(*mine)).scalar_one())
 
 
 def last(connection: Connection, request_id: int, count: int = SHOWN) -> list[Comment]:

@@ -52,7 +52,8 @@ async def nudge(turn: Turn, request: Request) -> None:
 
 
 def _key(turn: Turn, person: Person) -> str:
-    return f"nudge:{turn.known().user_id}:{person.user_id}:{turn.today.date().isoformat()}"
+    # By the house's calendar: one's own zone is a setting, and would be another day at will.
+    return f"nudge:{turn.known().user_id}:{person.user_id}:{deputies.today(turn.desk).isoformat()}"
 
 
 def _reminded(turn: Turn, person: Person) -> bool:

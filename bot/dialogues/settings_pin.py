@@ -2,8 +2,8 @@
 
 none ──(Set)──► new ──► again ──► set ─┬─(Change)──► old ──► new ──► again ──► set
                                        └─(Remove)──► old ──► none
-locked: five wrong ones; ops reset it. A message that holds a PIN is deleted from the chat at once, right or wrong. What
-was typed first waits for its repetition sealed, as keys are.
+locked: five wrong ones; ops reset it. A message that holds a PIN is deleted from the chat at once, right or wrong, also
+where nothing comes of it. What was typed first waits for its repetition sealed, as keys are.
 """
 
 from sqlalchemy import Connection
@@ -12,6 +12,7 @@ from bot import preferences
 from bot.access import PinState, check_pin, is_pin, pin_state, set_pin
 from bot.cards import Button, Card, View
 from bot.desk import Turn
+from bot.dialogues.own_key import delete_at_once
 from bot.incoming import Said
 from bot.texts import sentence
 from bot.vault import VaultError
@@ -61,7 +62,8 @@ def tapped(turn: Turn, card: Card, action: str) -> None:
 async def answered(turn: Turn, card: Card, question: str, text: str) -> bool | None:
     """A PIN was typed. True: one is set now; false: none is any more; None: the screen goes on."""
     if isinstance(turn.incoming, Said):
-        turn.delete_message(turn.incoming.message_id)
+        await delete_at_once(turn, turn.incoming.message_id)
+    await turn.still_works_here()
     if question in {"pin_change", "pin_remove"}:
         return await _proving(turn, card, question, text)
     if pin_state(turn).is_set and not card.state.get("proved"):

@@ -90,6 +90,8 @@ class Start(Dialogue):
     async def tapped(self, turn: Turn, card: Card, action: str, args: dict[str, Any]) -> None:
         if action == "language" and args["language"] in LANGUAGES:
             turn.change(lambda connection: people.mark(connection, turn.telegram_id, language=args["language"]))
+        elif action == "key" and turn.person is None:
+            turn.toast(turn.t("You are not linked to the workspace. Ask for an invitation."), alert=True)
         elif action == "key":
             await own_key.ask(turn)
         elif action in {"confirm", "refuse"}:
