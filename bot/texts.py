@@ -128,6 +128,11 @@ class Texts:
         """A sum in the workspace's scale, with the currency's own sign and separators."""
         if amount is None:
             return "?"
+        if currency is None:
+            # The workspace does not say how this is written: as the person's language does.
+            number = Decimal(amount).scaleb(-self.scale)
+            digits = format_decimal(number, "#,##0" + "." * bool(self.scale) + "0" * self.scale, self._locale)
+            return f"{digits.replace('-', '−')}\u00a0{code or ''}".rstrip()
         return money(amount, self.scale, currency, code)
 
 

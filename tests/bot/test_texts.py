@@ -49,6 +49,8 @@ def test_money_of_a_currency_that_is_not_known() -> None:
     """The bare code stands for the sign; no sum is a question mark, not a zero."""
     assert money(1250, 0, None, "THB") == "1\u00a0250\u00a0THB"
     assert Texts("en", UTC, 2).money(1250, EURO) == "€12.50"
+    assert Texts("ru", UTC, 2).money(-125050, None) == "−1\u00a0250,50"
+    assert Texts("en", UTC).money(1250, None, "THB") == "1,250\u00a0THB"
     assert Texts("en", UTC).money(None, EURO) == "?"
 
 
