@@ -18,7 +18,7 @@ from bot.dialogue import Command, Dialogue
 from bot.dialogues import entry_acts as acts
 from bot.dialogues.entry_acts import is_several, line_of, pending_of, show, without_pending
 from bot.dialogues.entry_ask import Question, with_choice
-from bot.dialogues.entry_books import FIELDS, Books, books_of, doubt, fresh, guessed, taken, usual_box
+from bot.dialogues.entry_books import FIELDS, Books, books_of, doubt, fresh, guessed, no_cashbox_in, taken, usual_box
 from bot.dialogues.entry_draft import NAME, Draft, drafts_of, new_card, with_draft, with_drafts
 from bot.dialogues.entry_edit import edited_lines, line_named
 from bot.dialogues.entry_receipt import attached, noting, picture_of, twin_of, with_picture
@@ -206,6 +206,14 @@ class Entries(Dialogue):
                 await self.replied(turn, card, said)
                 return
             several = len(read_lines(text, turn.today.date(), books.known)) > 1
+            current = pending_of(card) or drafts_of(card)[line_of(card) or 0]
+            # Its sum is known, in a currency without a cashbox: more than another sum is the next entry.
+            several = several or (
+                question == "amount"
+                and read.amount is not None
+                and bool(read.words)
+                and no_cashbox_in(current, books) is not None
+            )
             if question != "description" and (several or _is_new_entry(question, read, text, books)):
                 # Who writes `12 taxi` while a cashbox is asked for goes on with the next entry; the buttons stay.
                 await self.free_text(turn, said)

@@ -65,7 +65,7 @@ async def show(turn: Turn, card: Card, books: Books | None = None, *, quiet: boo
     """The screen that fits how the card stands; `quiet`: nothing is asked, the card only stands there."""
     books = await books_of(turn) if books is None else books
     drafts, line = drafts_of(card), line_of(card)
-    card = card.with_state(asked=None, everybody=False)
+    card = card.with_state(asked=None, problem=None, everybody=False)
     if line is None or drafts[line].standing == "dropped":
         turn.show(card.with_state(open=None), list_view(drafts, books, turn))
         return
@@ -232,7 +232,21 @@ async def settled(turn: Turn, card: Card, intent: Intent, settled: Settled) -> N
     except (WorkspaceError, Refusal, VaultError):
         _show_without_books(turn, card, after)
         return
+    if settled.kind == "refused" and act == "save":
+        card = with_draft(card, line, _in_our_words(turn, books, after))
     await show(turn, card, books)
+
+
+def _in_our_words(turn: Turn, books: Books, draft: Draft) -> Draft:
+    """The refused draft, and where something was archived meanwhile, that in the person's language and without it."""
+    field = doubt(draft, books, turn)
+    if field == "category":
+        why = turn.t("This category has been archived. Choose another one.")
+        return replace(draft, category=None, why=why)
+    if field == "cashbox":
+        why = turn.t("You cannot use this cashbox any more. Choose another one.")
+        return replace(draft, cashbox=None, why=why)
+    return draft
 
 
 def _show_without_books(turn: Turn, card: Card, draft: Draft) -> None:

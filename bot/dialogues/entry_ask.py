@@ -7,6 +7,7 @@ Every screen has a way back: to the draft where all is known, to the list of sev
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from bot import choices
@@ -15,6 +16,7 @@ from bot.desk import Turn
 from bot.dialogues.entry_books import Books, Field, doubt, no_cashbox_in, with_amount
 from bot.dialogues.entry_draft import Draft, day_of, drafts_of
 from bot.dialogues.entry_view import day_name, exact_of, head_of, list_view, one, way_back
+from bot.incoming import Said
 from bot.likeness import alike, named, search
 from bot.money_text import parts
 from bot.sums import rounded
@@ -74,7 +76,10 @@ class Question:
         self, field: Field, question: str, rows: Sequence[tuple[Button, ...]], problem: str = "", hint: str = ""
     ) -> None:
         turn, asked = self.turn, f"{problem} {question}".strip()
-        card = self.card.with_state(asked=field)
+        if problem and problem == self.card.state.get("problem") and isinstance(turn.incoming, Said):
+            # The card says so already and would not change: who writes hears it all the same.
+            turn.say(turn.texts.html("%(words)s", words=asked))
+        card = self.card.with_state(asked=field, problem=problem)
         if self._everybody:
             view = list_view(drafts_of(card), self.books, turn)
             # Above the list: where that is too long for a message, its end is cut.
@@ -96,20 +101,25 @@ class Question:
         code = no_cashbox_in(self.draft, self.books)
         if code is not None and not problem:
             problem = self.turn.t("You have no cashbox in %(code)s.", code=code)
-        self._show("amount", self.turn.t(HOW_MUCH[self.draft.kind]), [], problem)
+        elif self.draft.receipt is not None and self.draft.amount is None and not problem:
+            problem = self.turn.t("I see no receipt's code in the picture.")
+        question = self.turn.t(HOW_MUCH[self.draft.kind])
+        if code is not None:
+            codes = sorted({box.currency_code for box in self.books.boxes.values() if box.currency_code})
+            question = self.turn.t("Write the sum in another currency: %(codes)s.", codes=", ".join(codes))
+        self._show("amount", question, [], problem)
 
     def _round(self) -> None:
         """The sums on either side; the exact one is kept beside the one that is chosen."""
-        read = parts(self.draft.exact or "", self.turn.today.date())
         code = self.books.code(self.draft)
-        sums = rounded(read.amount, self.books.scale) if read.amount is not None else ()
+        sums = rounded(Decimal(self.draft.exact), self.books.scale) if self.draft.exact is not None else ()
         row = tuple(
             Button(self.turn.texts.money(one, self.books.currencies.get(code or ""), code), "set", {"amount": one})
             for one in sums
         )
         question = self.turn.t(
             "The workspace keeps no such fractions: %(sum)s cannot be noted. Which sum shall it be?",
-            sum=exact_of(self.draft, self.turn),
+            sum=exact_of(self.draft, self.books, self.turn),
         )
         self._show("round", question, [row], hint=self.turn.t("The exact sum is kept beside it."))
 
@@ -119,7 +129,7 @@ class Question:
         names = self._options(field)
         only = args.get("found")
         if only is None and hint and not problem:
-            problem = turn.t("I know no cashbox called “%(name)s”.", name=hint)
+            problem = self._not_one(hint, names, turn.t("I know no cashbox called “%(name)s”.", name=hint))
         if not names:
             problem = turn.t("There is no cashbox that you may use for this. Ask your administrator.")
         ranked = [n for n, _ in choices.ranked(turn, field, names)]
@@ -129,6 +139,13 @@ class Question:
         shown, turning = self._page(order, field, int(args.get("page", 0)))
         rows = [(Button(self._box_label(number), "set", {field: number}),) for number in shown if number in names]
         self._show(field, question, [*rows, turning, self._all(field, only)], problem, self._typing(len(names)))
+
+    def _not_one(self, hint: str, names: Mapping[int, str], unknown: str) -> str:
+        """Why a name did not do: several are called so, or none is."""
+        wanted = hint.casefold()
+        if sum(wanted in name.casefold() for name in names.values()) > 1:
+            return self.turn.t("“%(name)s” may be several.", name=hint)
+        return unknown
 
     def _page(self, order: Sequence[int], field: Field, page: int) -> tuple[Sequence[int], tuple[Button, ...]]:
         """What stands on this page, and the buttons that turn it."""
@@ -172,7 +189,8 @@ class Question:
         names = self.books.category_names(draft.kind)
         only = args.get("found")
         if only is None and draft.category_hint and not problem and not args:
-            problem = turn.t("I know no category called “%(name)s”.", name=draft.category_hint)
+            unknown = turn.t("I know no category called “%(name)s”.", name=draft.category_hint)
+            problem = self._not_one(draft.category_hint, names, unknown)
         question = turn.t("Which category is it?")
         if only is not None:
             hits = [(Button(names[number], "set", {"category": number}),) for number in only if number in names]

@@ -99,10 +99,10 @@ def doubt(draft: Draft, books: Books, turn: Turn, before: Draft | None = None) -
 
     What a saved entry has from `before` is not in doubt, even where it would not be taken anew.
     """
-    if draft.amount is None:
-        return "amount" if draft.exact is None else "round"
     if no_cashbox_in(draft, books) is not None:
         return "amount"
+    if draft.amount is None:
+        return "amount" if draft.exact is None else "round"
     same = before or Draft()
     if draft.cashbox not in books.boxes_in(draft.currency) and (before is None or draft.cashbox != same.cashbox):
         return "cashbox"
@@ -138,8 +138,8 @@ def taken(turn: Turn, books: Books, read: Parts, draft: Draft) -> Draft:
     words = read.words
     if read.category is not None:
         draft = _with_category_hint(turn, books, read.category, draft)
-        if draft.category_hint is not None:
-            # A #word that no category is called by is not lost.
+        if draft.category_hint is not None and (words or not draft.description):
+            # A #word that no category is called by is not lost; alone it is no new description.
             words = f"{words} #{read.category.replace(' ', '_')}".strip()
     if words:
         draft = replace(draft, description=short(words, LONGEST))

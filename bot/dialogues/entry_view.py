@@ -5,11 +5,11 @@ several: a line for each, Save all · (open a line) · Cancel        saved: Undo
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
 from babel.dates import format_date
-from babel.numbers import format_decimal
 
 from bot.cards import Button, View
 from bot.desk import Turn
@@ -55,15 +55,19 @@ def money_of(draft: Draft, books: Books, turn: Turn) -> str:
     code = books.code(draft)
     currency = books.currencies.get(code or "")
     if draft.amount is None:
-        return f"{exact_of(draft, turn) or '?'} {code or ''}".rstrip()
+        return exact_of(draft, books, turn) or "?"
     return turn.texts.money(draft.amount, currency, code)
 
 
-def exact_of(draft: Draft, turn: Turn) -> str | None:
-    """The sum as it was written, where the workspace cannot keep it: `12,5`"""
+def exact_of(draft: Draft, books: Books, turn: Turn) -> str | None:
+    """The sum as it was written, where the workspace cannot keep it: `12,50 €`"""
     if draft.exact is None:
         return None
-    return format_decimal(Decimal(draft.exact), locale=locale_of(turn), decimal_quantization=False)
+    exact, code = Decimal(draft.exact), books.code(draft)
+    exponent = exact.as_tuple().exponent
+    places = max(2, -exponent) if isinstance(exponent, int) else 2
+    finer = replace(turn.texts, scale=places)
+    return finer.money(int(exact.scaleb(places)), books.currencies.get(code or ""), code)
 
 
 def locale_of(turn: Turn) -> str:
@@ -96,7 +100,7 @@ def one(
     """An entry as HTML, with what is asked below; `head` is HTML."""
     box, into = books.boxes.get(draft.cashbox or 0), books.boxes.get(draft.into or 0)
     category = books.categories.get(draft.category or 0)
-    counted = draft.booked if draft.transaction is not None else draft.day
+    counted = (draft.booked if draft.transaction is not None else None) or draft.day
     # The day is always shown: what is not said counts on today.
     shown = day_name(turn, counted) if counted else turn.t("today")
     has_sum = draft.amount is not None or draft.exact is not None
@@ -108,7 +112,7 @@ def one(
         mark=MARKS[draft.kind],
         money=money_of(draft, books, turn) if has_sum else None,
         arriving=arriving_of(draft, books, turn),
-        exact=exact_of(draft, turn) if draft.amount is not None else None,
+        exact=exact_of(draft, books, turn) if draft.amount is not None else None,
         category=path_of(category, books.categories) if category and draft.kind != "move" else None,
         cashbox=box.name if box else None,
         into=into.name if into else None,

@@ -132,7 +132,7 @@ async def test_fractions_are_rounded_by_the_person(house: OpenHouse) -> None:
     assert asked.buttons == (("€450", "€451"), ("Cancel",))
     await anna.presses("€451")
     draft = await anna.card(containing="not saved yet")
-    assert "exactly 450.5" in draft.text
+    assert "exactly €450.50" in draft.text
     await anna.presses("Save")
     await anna.card(containing="Saved, no.")
     saved = await newest(house)

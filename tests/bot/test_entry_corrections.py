@@ -68,13 +68,25 @@ async def test_a_reply_that_is_unclear_is_asked(house: OpenHouse) -> None:
     assert house.lossy.seen[UPDATE] == 1
 
 
+async def test_an_unknown_category_leaves_the_words(house: OpenHouse) -> None:
+    """A #word alone is no new description: what was bought stays known while the category is asked."""
+    anna = await house.linked("anna")
+    card = await saved(anna, "450 taxi @office")
+    await anna.replies(to=card, text="#nonsense")
+    asked = await shows(anna, card, "I know no category")
+    assert "✏️ taxi\n" in asked.text
+    await anna.says("fuel")
+    await shows(anna, card, "Changed, no.")
+    assert (await newest(house)).description == "taxi"
+
+
 async def test_a_reply_changes_a_draft(house: OpenHouse) -> None:
     """Before it is saved, a reply changes the draft alone."""
     anna = await house.linked("anna")
     await anna.says("450 taxi @office")
     card = await anna.card(containing="not saved yet")
     await anna.replies(to=card, text="500 usd")
-    await shows(anna, card, "You have no cashbox in USD")
+    await shows(anna, card, "You have no cashbox in USD. Write the sum in another currency: EUR, RUB.")
     await anna.replies(to=card, text="500 rub @petty yesterday")
     draft = await shows(anna, card, "not saved yet")
     assert "Rouble petty cash" in draft.text

@@ -209,7 +209,8 @@ async def test_a_category_that_was_archived_meanwhile(house: OpenHouse) -> None:
     house.server.write_now(lambda connection: connection.execute(archived).rowcount)
     await anna.presses("Save")
     asked = await shows(anna, card, "Which category is it?")
-    assert "The workspace refused" in asked.text
+    assert "The workspace refused: This category has been archived. Choose another one." in asked.text
+    assert "Transport › Taxi" not in asked.text
 
 
 @pytest.mark.parametrize("profile", ["standard", "hosted"])
@@ -267,6 +268,37 @@ async def test_the_policy_decides_about_the_services_key(tmp_path: Path) -> None
         assert house.lossy.seen[CREATE] == 0
         await anna.says("/last")
         await anna.card(containing="Your last entries")
+
+
+async def test_a_name_of_several_is_not_called_unknown(house: OpenHouse) -> None:
+    """Two cashboxes are called petty cash: which one, is asked."""
+    anna = await house.linked("anna")
+    await anna.says("450 taxi @petty")
+    await anna.card(containing="“petty” may be several. Which cashbox was it paid from?")
+
+
+async def test_a_wrong_answer_is_heard_each_time(house: OpenHouse) -> None:
+    """The card would not change at the second one, so it is said below."""
+    anna = await house.linked("anna")
+    await anna.says("/expense")
+    card = await anna.card(containing="How much did you spend?")
+    await anna.says("much")
+    await shows(anna, card, "I see no sum above zero there.")
+    await anna.says("much")
+    await anna.waits(lambda chat: chat.last.from_bot and "I see no sum above zero there." in chat.last.text)
+    assert anna.last.id > card.id
+
+
+async def test_an_entry_without_a_cashbox_in_its_currency_waits(house: OpenHouse) -> None:
+    """The next entry is one of its own and does not take its place."""
+    anna = await house.linked("anna")
+    await anna.says("20 usd coffee")
+    card = await anna.card(containing="You have no cashbox in USD")
+    await anna.says("450 taxi @office")
+    await anna.card(containing="not saved yet")
+    assert "$20" in anna.message(card.id).text
+    await anna.says("18 eur")
+    await anna.waits(lambda chat: "€18" in chat.message(card.id).text or "€18" in chat.last.text)
 
 
 async def test_who_has_no_cashbox_is_told(house: OpenHouse) -> None:

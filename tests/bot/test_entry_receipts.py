@@ -131,7 +131,7 @@ async def test_a_picture_without_a_code_asks_for_the_sum(house: OpenHouse) -> No
     """Nothing to read: the sum is asked for, and the picture is evidence all the same."""
     anna = await house.linked("anna")
     await anna.sends_photo(photo(None), caption="taxi @office")
-    card = await anna.card(containing="How much did you spend?")
+    card = await anna.card(containing="I see no receipt's code in the picture. How much did you spend?")
     assert "the picture is kept with it" in card.text
     await anna.says("70")
     await shows(anna, card, "not saved yet")
