@@ -19,7 +19,7 @@ from tests.docs.stage import Stage, lossy_stage_in, newest, shoot, stage_in
 from tests.sandbox.test_page import CHROMIUM, FLAGS
 
 DOCS = Path(__file__).parents[2] / "docs"
-DESK = (1280, 800)
+DESK = (1280, 940)
 LANGUAGES = ("en", "ru")
 
 

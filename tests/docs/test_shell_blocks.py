@@ -1,10 +1,11 @@
 """Every shell block of the pages runs, as a reader would type it."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import PAGES, ROOT, all_blocks, blocks_of
+from tests.docs.pages import PAGES, ROOT, all_blocks, blocks_of, table_after
 from tests.docs.shell import run_session
 
 HOSTED = r"""
@@ -52,6 +53,13 @@ def test_the_hosted_workspace(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(block.text)
     said = run_session(blocks_of("docs/hosted-workspace.md", "sh"), tmp_path, HOSTED)
     assert "service key: sees 61 active people" in said
+    lines = {
+        name.strip()
+        for row in table_after("docs/hosted-workspace.md", "## 3. Look before you start")
+        for name in row[0].split(",")
+    }
+    checked = set(re.findall(r"^(?:ok|FAIL)  +([^:\n]+):", said, re.M))
+    assert {"writing", "calls"} <= checked <= lines, "the page tells each line of doctor"
     assert "?start=" in said
 
 
