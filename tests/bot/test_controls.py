@@ -7,7 +7,6 @@ on working: what stops them is the assistant's own look at their profile.
 import asyncio
 import base64
 import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -18,14 +17,12 @@ from sqlalchemy import func, select
 from telegram import Update
 
 from bot import access, deputies, intents, people, preferences
-from bot.desk import Refusal, Turn
+from bot.desk import Refusal
 from bot.sandbox import ChatMessage, PersonChat
 from bot.tables import comments, invitations
-from bot.tables import deputies as leaves
-from bot.tables import intents as intended
 from bot.tables import people as people_rows
 from bot.updates import parse
-from tests.bot.authoring import sees
+from tests.bot.acting import ENDED, calls_made, linked, pays, turn_of
 from tests.bot.house import TOKEN, OpenHouse, open_house, telegram_id
 from tests.bot.test_comments import raised_floor
 from tests.bot.test_pay import request, to_pay
@@ -34,143 +31,10 @@ from tests.bot.test_requests_inbox import tap
 from workspace_api import calls
 from workspace_api.server.keys import issue_key
 
-ENDED = "Your access to the workspace has ended. Ask your administrator."
-PROFILES = "/user/api/profile/list"
 PAY = "/finplan/api/request/pay"
 
 
-async def linked(house: OpenHouse, user_id: str, key_of: str | None = None) -> PersonChat:
-    """A person who acts with the key of somebody else, the owner's where nobody is named; nobody polls."""
-    house.assistant.polls.pause()
-    key = issue_key(house.server, key_of) if key_of else issue_key(house.server, owner=True)
-    sealed = house.desk.vault.seal(key)
-    chat = house.chat(user_id)
-    await chat.starts(house.desk.db.write_now(lambda c: people.invite(c, user_id, sealed, house.desk.now())))
-    await chat.card(containing="Is this you?")
-    await chat.presses("Yes")
-    await chat.card(containing="Linked")
-    return chat
-
-
-async def annas_twin(house: OpenHouse) -> PersonChat:
-    """Anna with the key of Pauline, who holds her position too."""
-    await house.owner.orgschema.worker.save(block_id=10, user_id="pauline", is_primary=False)
-    return await linked(house, "anna", "pauline")
-
-
-def calls_made(house: OpenHouse) -> int:
-    with house.desk.db.read() as connection:
-        return int(connection.execute(select(func.count()).select_from(intended)).scalar_one())
-
-
-# Who has been disabled between card and tap
-
-
-async def approves(house: OpenHouse) -> tuple[PersonChat, str]:
-    anna = await annas_twin(house)
-    await anna.says("/requests")
-    await anna.card(containing="1 of 5")
-    return anna, "Approve"
-
-
-async def approves_several(house: OpenHouse) -> tuple[PersonChat, str]:
-    anna, _ = await approves(house)
-    await tap(anna, "More")
-    await tap(anna, "Approve several")
-    await tap(anna, "Choose all")
-    await anna.card(containing="5 of 5 chosen")
-    return anna, "Approve 5"
-
-
-async def pays(house: OpenHouse) -> tuple[PersonChat, str]:
-    marina = await linked(house, "marina")
-    await marina.says("/requests")
-    await sees(marina, "", "More")
-    await tap(marina, "More")
-    await tap(marina, "To be paid")
-    await tap(marina, "Pay")
-    await marina.card(containing="How much do you pay?")
-    return marina, "Pay in full"
-
-
-async def reminds(house: OpenHouse) -> tuple[PersonChat, str]:
-    await house.linked("anna")
-    boris = await linked(house, "boris", "anna")
-    await raised_floor(boris)
-    return boris, "Remind"
-
-
-async def removes(house: OpenHouse) -> tuple[PersonChat, str]:
-    boris, _ = await reminds(house)
-    await tap(boris, "Remove")
-    await boris.card(containing="Remove this request?")
-    return boris, "Yes, remove it"
-
-
-async def goes_on_leave(house: OpenHouse) -> tuple[PersonChat, str]:
-    await house.linked("marina")
-    anna = await annas_twin(house)
-    await anna.says("/vacation")
-    await tap(anna, "Marina Holt")
-    await tap(anna, "Two weeks")
-    await anna.card(containing="You are not pushed in these days")
-    return anna, "Yes, so be it"
-
-
-async def makes_a_task(house: OpenHouse) -> tuple[PersonChat, str]:
-    boris = await linked(house, "boris")
-    await boris.says("/task Order glass")
-    await boris.card(containing="Order glass")
-    return boris, "Create"
-
-
-async def saves_an_entry(house: OpenHouse) -> tuple[PersonChat, str]:
-    anna = await linked(house, "anna")
-    await anna.says("450 taxi @office")
-    await anna.card(containing="not saved yet")
-    return anna, "Save"
-
-
-async def takes_an_entry_back(house: OpenHouse) -> tuple[PersonChat, str]:
-    anna, save = await saves_an_entry(house)
-    await anna.presses(save)
-    await sees(anna, "", "Undo")
-    return anna, "Undo"
-
-
-ACTS = (
-    approves, approves_several, pays, reminds, removes, goes_on_leave, makes_a_task, saves_an_entry,
-    takes_an_entry_back,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("act", ACTS)
-async def test_disabled_between_card_and_tap(
-    tmp_path: Path, act: Callable[[OpenHouse], Awaitable[tuple[PersonChat, str]]]
-) -> None:
-    """Whatever the button does, it is refused in words though the key would do, and no call is asked for."""
-    async with open_house(tmp_path) as house:
-        chat, label = await act(house)
-        before = calls_made(house)
-        house.disable(next(name for name in ("anna", "boris", "marina") if telegram_id(name) == chat.id))
-        answer = await chat.presses(label)
-        assert (answer.text, answer.show_alert) == (ENDED, True)
-        assert calls_made(house) == before
-        with house.desk.db.read() as connection:
-            assert connection.execute(select(func.count()).select_from(leaves)).scalar() == 0
-
-
-@pytest.mark.parametrize("act", [approves, pays])
-async def test_a_profile_that_cannot_be_read_refuses(
-    tmp_path: Path, act: Callable[[OpenHouse], Awaitable[tuple[PersonChat, str]]]
-) -> None:
-    """Whether the person still works here cannot be asked: nothing is decided, nothing is paid."""
-    async with open_house(tmp_path) as house:
-        chat, label = await act(house)
-        house.lossy.lose(PROFILES, 1000)
-        answer = await chat.presses(label, timeout=60)
-        assert "does not answer" in (answer.text or "")
-        assert calls_made(house) == 0
+# Comments and reminders
 
 
 async def test_a_comment_of_one_who_was_disabled_is_not_passed_on(house: OpenHouse) -> None:
@@ -375,13 +239,6 @@ async def approves_several_herself(house: OpenHouse) -> tuple[PersonChat, str]:
     await tap(anna, "Choose all")
     await anna.card(containing="5 of 5 chosen")
     return anna, "Approve 5"
-
-
-def turn_of(house: OpenHouse, user_id: str) -> Turn:
-    with house.desk.db.read() as connection:
-        person = people.find_user(connection, user_id)
-    assert person is not None
-    return Turn(house.desk, person.telegram_id, person.telegram_id, house.desk.texts_of(person), person)
 
 
 async def test_pins_tried_at_the_same_moment_are_as_many_tries(house: OpenHouse) -> None:
