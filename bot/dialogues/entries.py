@@ -20,7 +20,7 @@ from bot.dialogues.entry_acts import is_several, line_of, pending_of, show, with
 from bot.dialogues.entry_ask import Question, with_choice
 from bot.dialogues.entry_books import FIELDS, Books, books_of, doubt, fresh, guessed, no_cashbox_in, taken, usual_box
 from bot.dialogues.entry_draft import NAME, Draft, drafts_of, new_card, with_draft, with_drafts
-from bot.dialogues.entry_edit import edited_lines, line_named
+from bot.dialogues.entry_edit import edited_lines, line_named, too_early
 from bot.dialogues.entry_receipt import attached, noting, picture_of, twin_of, with_picture
 from bot.incoming import Edited, Said
 from bot.intents import Intent, Settled, Verdict
@@ -247,7 +247,7 @@ class Entries(Dialogue):
         if draft.standing == "dropped":
             return False
         if draft.works:
-            turn.say(turn.t("This is already under way."))
+            turn.say(too_early(turn))
             return True
         if said.photo is not None:
             draft = await attached(turn, card, draft, said.photo)

@@ -85,7 +85,9 @@ class Question:
             # Above the list: where that is too long for a message, its end is cut.
             text = fit(turn.texts.html("<b>%(question)s</b>\n\n", question=asked) + view.text)
         else:
-            text = one(self.draft, self.books, turn, head=head_of(self.draft, turn), question=asked, hint=hint)
+            # What is still being asked has not changed anything yet, so the last outcome is not said above it.
+            head = None if "pending" in card.state else head_of(self.draft, turn)
+            text = one(self.draft, self.books, turn, head=head, question=asked, hint=hint)
         turn.show(card, View(text, tuple(row for row in (*rows, self._last()) if row)), expect=field)
 
     def _last(self) -> tuple[Button, ...]:

@@ -31,7 +31,7 @@ async def edited_lines(turn: Turn, card: Card, edited: Edited) -> None:
     if edited.photo is not None:
         lines = (parts(text, today, books.known),)
     if any(draft.works for draft in drafts):
-        turn.say(turn.t("This is already under way."))
+        turn.say(too_early(turn))
     elif not lines:
         turn.say(turn.t("I see no sum in the changed message; the entry stays as it was."))
     elif not any(draft.is_saved for draft in drafts):
@@ -98,6 +98,11 @@ async def _changed(turn: Turn, card: Card, books: Books, lines: tuple[Parts, ...
     if len(differing) > 1:
         turn.say(turn.t("I change line %(line)s now. Correct the others one by one, by replying.", line=number + 1))
     await acts.change(turn, with_draft(card, number, drafts[number]), number, changed, books)
+
+
+def too_early(turn: Turn) -> str:
+    """What is said to a change that comes between a call and its outcome."""
+    return turn.t("A call is under way, so this change was not made. Write it again, in reply to the card.")
 
 
 def line_named(text: str, count: int) -> tuple[int | None, str]:

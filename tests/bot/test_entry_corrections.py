@@ -6,7 +6,7 @@ from functools import partial
 from bot import facts
 from bot.sandbox import PersonChat
 from tests.bot.house import OpenHouse
-from tests.bot.money_house import DELETE, UPDATE, count, entries, newest, note, saved, shows
+from tests.bot.money_house import CREATE, DELETE, UPDATE, count, entries, newest, note, saved, shows
 
 
 async def test_a_reply_changes_one_field(house: OpenHouse) -> None:
@@ -78,6 +78,26 @@ async def test_an_unknown_category_leaves_the_words(house: OpenHouse) -> None:
     await anna.says("fuel")
     await shows(anna, card, "Changed, no.")
     assert (await newest(house)).description == "taxi"
+    await anna.replies(to=card, text="#other")
+    asked = await shows(anna, card, "I know no category called “other”")
+    assert "Changed, no." not in asked.text
+
+
+async def test_a_change_that_comes_during_the_call_is_told(house: OpenHouse) -> None:
+    """The message is changed while its entry is being saved: that this changed nothing is said."""
+    anna = await house.linked("anna")
+    said = await anna.says("450 taxi @office")
+    card = await anna.card(containing="not saved yet")
+    answering = house.lossy.hold(CREATE)
+    anna.taps("Save")
+    await shows(anna, card, "Saving")
+    await anna.edits(said, "470 taxi @office")
+    await anna.card(containing="this change was not made")
+    answering.set()
+    await shows(anna, card, "Saved, no.")
+    await anna.replies(to=card, text="470")
+    await shows(anna, card, "Changed, no.")
+    assert (await newest(house)).sum == 470
 
 
 async def test_a_reply_changes_a_draft(house: OpenHouse) -> None:
