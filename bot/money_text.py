@@ -59,6 +59,9 @@ _BEFORE_A_WEEKDAY = {
     "on", "last", "this", "в", "во", "прошлый", "прошлую", "прошлое", "прошлом", "этот", "эту",
 }  # fmt: skip
 
+LATER = re.compile(r"(?<!\w)(?:tomorrow|завтра|послезавтра)(?!\w)", re.IGNORECASE)
+"""May be the day of the entry or what was paid for, such as a ticket: nobody can be sure but the person."""
+
 BEFORE_YESTERDAY = re.compile(r"(?<!\w)(?:the )?day before yesterday(?!\w)", re.IGNORECASE)
 
 AGO = re.compile(
@@ -109,7 +112,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a text says of an entry, each part or none; as Entry. `sure`: no other number could be the sum."""
+    """What a text says of an entry, each part or none; as Entry.
+
+    `sure`: no other number could be the sum, and no other day be meant.
+    """
 
     amount: Decimal | None = None
     currency: str | None = None
@@ -205,6 +211,7 @@ def _parts(text: str, today: date, names: Known, kind: Kind | None) -> Parts:
     if found:
         chosen = _chosen(text, found)
         sure = len(found) == 1 or (chosen.currency is not None and sum(one.currency is not None for one in found) == 1)
+        sure = sure and LATER.search(text) is None
         read = replace(read, amount=chosen.amount, currency=chosen.currency, sure=sure)
         text = _blank(text, chosen.start, chosen.end)
     return _with_route(replace(read, words=_words(text)), kind, names)

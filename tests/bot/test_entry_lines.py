@@ -193,6 +193,7 @@ async def test_autosave_saves_what_is_not_in_doubt(tmp_path: Path) -> None:
             ("452 fuel", "Which cashbox"),
             ("3 taxi rides 120 @office", "€3"),
             ("453 taxi @office 25.12.2199", "25 Dec 2199"),
+            ("453 taxi @office tomorrow", "taxi tomorrow"),
         ):
             await anna.says(unclear)
             assert "Saving" not in (await anna.card(containing=asked)).text
