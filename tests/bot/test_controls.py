@@ -7,6 +7,7 @@ on working: what stops them is the assistant's own look at their profile.
 import asyncio
 import base64
 import time
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from workspace_api import calls
 from workspace_api.server.keys import issue_key
 
 PAY = "/finplan/api/request/pay"
+REVIEW = "/finplan/api/request/review"
 
 
 # Comments and reminders
@@ -168,12 +170,15 @@ async def test_a_button_of_one_who_was_unlinked_does_nothing(house: OpenHouse) -
     assert calls_made(house) == 0
 
 
-def test_a_bot_is_nobody() -> None:
-    """Another bot's message means nothing, though its number were a person's."""
+@pytest.mark.parametrize("behind", [{"from_bot": True}, {"sender_chat": {"id": -100, "type": "channel", "title": "X"}}])
+def test_a_bot_or_a_channel_is_nobody(behind: dict[str, Any]) -> None:
+    """Another bot's message, or one in the name of a chat, means nothing, though its number were a person's."""
     place = {"id": 1001, "type": "private", "first_name": "X"}
-    who = {"id": 1001, "is_bot": True, "first_name": "X"}
+    who = {"id": 1001, "is_bot": behind.get("from_bot", False), "first_name": "X"}
     message = {"message_id": 1, "date": 0, "chat": place, "from": who, "text": "/requests"}
-    assert parse(Update.de_json({"update_id": 1, "message": message}, None)) is None
+    shown = {name: value for name, value in behind.items() if name == "sender_chat"}
+    assert parse(Update.de_json({"update_id": 1, "message": message}, None)) is not None or "from_bot" in behind
+    assert parse(Update.de_json({"update_id": 1, "message": message | shown}, None)) is None
 
 
 # Keys
@@ -200,8 +205,30 @@ async def test_without_a_key_by_now_nothing_is_sent(house: OpenHouse) -> None:
     house.desk.db.write_now(write)
     house.assistant.operations.wake()
     await house.settled(anna)
-    assert await reviewers(house, 1, "accept") == []
+    assert house.lossy.seen[REVIEW] == 0
     assert [entry.type for entry in (await request(house, 1)).history or []] == ["create"]
+
+
+@pytest.mark.parametrize(("act_as", "sees", "logs"), [("nobody", 0, 0), ("see", 1, 0), ("log", 1, 1)])
+async def test_the_services_key_does_what_its_policy_says(tmp_path: Path, act_as: str, sees: int, logs: int) -> None:
+    """To look, to log, or nothing at all; each is refused where it is asked for, and once more at the call."""
+    async with open_house(tmp_path, act_as=act_as) as house:
+        chat = await house.linked("boris", key=False)
+        turn = turn_of(house, "boris")
+        allowed = dict.fromkeys(("see", "log"), 0)
+        for act in ("see", "log"):
+            with suppress(Refusal):
+                allowed[act] += turn.api_to(act) is house.desk.service
+        assert allowed == {"see": sees, "log": logs}
+        call = calls.tasks.task.create(name="Order glass", owner_user_id="boris", responsible_user_ids=["boris"])
+        intent = intents.Intent(
+            intents.new_id(), 1003, "boris", 0, "tasks", "task:1", call.name, call.params.body(), {}, "open", 0,
+            house.desk.now(), "service",
+        )  # fmt: skip
+        house.desk.db.write_now(lambda connection: intents.create(connection, intent))
+        house.assistant.operations.wake()
+        await house.settled(chat)
+        assert house.lossy.seen["/tasks/api/task/create"] == logs
 
 
 async def test_a_payment_under_another_name_takes_the_key_away(house: OpenHouse) -> None:
