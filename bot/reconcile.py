@@ -213,7 +213,7 @@ async def _in_words(desk: Desk, texts: Texts, compared: Compared) -> list[tuple[
 async def in_words(desk: Desk, texts: Texts, difference: Difference) -> str:
     """One difference as a sentence with its numbers."""
     money = await _money(desk, texts, difference)
-    ids = ", ".join(map(str, difference.ids))
+    ids = ", ".join(texts.t("Entry %(id)s", id=number) for number in difference.ids)
     if difference.request is not None:
         ids = texts.t("Request %(id)s", id=difference.request)
     return texts.t(

@@ -99,7 +99,8 @@ async def test_an_entry_that_is_gone_is_told(house: OpenHouse) -> None:
     said = await reconcile.in_words(house.desk, house.desk.texts("en"), difference)
     assert "Anna Bennett's entry of" in said
     assert "450" in said
-    assert str(made.id) in said
+    assert said.endswith(f"Entry {made.id}")
+    assert (await reconcile.in_words(house.desk, house.desk.texts("ru"), difference)).endswith(f"Запись {made.id}")
 
 
 async def test_an_entry_that_is_there_twice_is_told(house: OpenHouse) -> None:
