@@ -177,7 +177,9 @@ class Question:
 
     def _box_label(self, number: int) -> str:
         box = self.books.boxes[number]
-        return f"{box.name} · {box.currency_code}"
+        # A name such as “Main account, EUR” says it already.
+        said = (box.currency_code or "") in (box.name or "")
+        return box.name or "?" if said else f"{box.name} · {box.currency_code}"
 
     def _arriving(self, problem: str) -> None:
         box = self.books.boxes.get(self.draft.into or 0)
