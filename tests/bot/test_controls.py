@@ -8,6 +8,7 @@ import asyncio
 import base64
 import time
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -220,12 +221,17 @@ async def test_the_services_key_does_what_its_policy_says(tmp_path: Path, act_as
             with suppress(Refusal):
                 allowed[act] += turn.api_to(act) is house.desk.service
         assert allowed == {"see": sees, "log": logs}
+        with pytest.raises(Refusal):
+            turn.api()
         call = calls.tasks.task.create(name="Order glass", owner_user_id="boris", responsible_user_ids=["boris"])
         intent = intents.Intent(
             intents.new_id(), 1003, "boris", 0, "tasks", "task:1", call.name, call.params.body(), {}, "open", 0,
             house.desk.now(), "service",
         )  # fmt: skip
         house.desk.db.write_now(lambda connection: intents.create(connection, intent))
+        again = replace(intent, id=intents.new_id())
+        with pytest.raises(intents.AlreadyUnderWay):
+            house.desk.db.write_now(lambda connection: intents.create(connection, again))
         house.assistant.operations.wake()
         await house.settled(chat)
         assert house.lossy.seen["/tasks/api/task/create"] == logs

@@ -35,6 +35,7 @@ from tests.bot.authoring import sees
 from tests.bot.house import OpenHouse, open_house, telegram_id
 from tests.bot.test_pay import to_pay
 from tests.bot.test_requests_inbox import tap
+from workspace_api import CallUnknown
 
 Act = Callable[[OpenHouse], Awaitable[tuple[PersonChat, str]]]
 
@@ -81,6 +82,8 @@ async def test_a_profile_that_cannot_be_read_refuses(tmp_path: Path, act: Act) -
         answer = await chat.presses(label, timeout=60)
         assert "does not answer" in (answer.text or "")
         assert calls_made(house) == 0
+        with pytest.raises(CallUnknown):
+            await turn_of(house, "anna" if act is approves else "marina").still_works_here()
 
 
 async def test_a_saved_entry_of_one_who_was_disabled_stays(tmp_path: Path) -> None:
