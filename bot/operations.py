@@ -193,6 +193,9 @@ class Operations:
         elif intent.checks + 1 >= len(CHECKS):
             await self._settle(intent, given_up, Settled("not_seen"))
         else:
+            if not intent.checks:
+                # Where the process died in the middle, the card still says that work is under way.
+                await self._settle(intent, "unknown", Settled("checking"), "looked for, not seen yet")
             due_at = self._desk.now() + CHECKS[intent.checks + 1]
             await self._move(intent, "unknown", due_at=due_at, checks=intent.checks + 1)
 

@@ -13,7 +13,7 @@ from bot.dialogues.balance import Balance
 from bot.dialogues.entries import Entries
 from bot.dialogues.last import Last
 from bot.dialogues.my_requests import MyRequests
-from bot.dialogues.own_key import OwnKey
+from bot.dialogues.own_key import OwnKey, looks_like_key
 from bot.dialogues.report import Report
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
@@ -76,7 +76,12 @@ async def route(turn: Turn, said: Said) -> None:
     if awaited is not None and text and said.photo is None:
         card, question = awaited
         await BY_NAME[card.dialogue].answered(turn, card, question, text)
-    elif not await _entries.free_text(turn, said):
+    elif await _entries.free_text(turn, said):
+        return
+    elif looks_like_key(text):
+        # Pasted without being asked for: taken as /key takes it, and out of the chat either way.
+        await BY_NAME["own_key"].command(turn, "key", text)
+    else:
         turn.say(turn.t("I did not find a sum in this. Write for example “450 taxi”, or see /help."))
 
 

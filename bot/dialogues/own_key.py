@@ -39,6 +39,10 @@ ALLOWED = frozenset(string.ascii_letters + string.digits + "!#$%&'*+-./:=?@^_`|~
 """What a key may be made of: the characters that go into a header as they are."""
 
 ASKED = "key"
+
+LIKELY = 20
+"""Characters from which on one word of letters and digits is taken for a key."""
+
 ELSEWHERE, GROUP = "elsewhere", "group"
 
 WHY = {
@@ -223,6 +227,12 @@ def _scrub(db: Database) -> None:
 def is_key(text: str) -> bool:
     """Whether a text can be a key at all: one word of the characters that a header takes."""
     return SHORTEST <= len(text) <= LONGEST and set(text) <= ALLOWED
+
+
+def looks_like_key(text: str) -> bool:
+    """Whether a text that nobody asked for is a key rather than a word: long, of letters and digits."""
+    mixed = any(one.isdigit() for one in text) and any(one.isalpha() for one in text)
+    return len(text) >= LIKELY and mixed and is_key(text)
 
 
 def _is_of_another(vault: Vault, others: list[Person], key: str) -> bool:

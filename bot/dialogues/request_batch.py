@@ -255,7 +255,7 @@ async def _total(turn: Turn, rows: Sequence[dict[str, Any]]) -> str:
 
 def _accept(request: Request, reading: Reading) -> str | None:
     """How this person approves it: in their turn, else finally; None where they may not."""
-    possible = decisions(request, list(reading.blocks))
+    possible = decisions(request, list(reading.blocks), reading.user_id)
     return next((name for name in ACCEPTS if name in possible), None)
 
 

@@ -123,7 +123,7 @@ class Deciding:
         request = await self._fresh(turn, card, reading)
         if request is None:
             return
-        possible = decisions(request, list(reading.blocks))
+        possible = decisions(request, list(reading.blocks), reading.user_id)
         if review_type not in possible:
             who, what, when = await last_event(turn.texts, turn.desk.directory, request)
             why = turn.t(
@@ -191,7 +191,7 @@ def intended(
     """The one call of a decision. Whose deputy decides stands in the intent and in the audit."""
     assert request.id is not None, "it was found by its id"
     person = turn.known()
-    block = decisions(request, list(reading.blocks))[review_type].block
+    block = decisions(request, list(reading.blocks), reading.user_id)[review_type].block
     before: dict[str, Any] = {"standing": standing(request), "review": review_type, **more}
     leave = reading.leave(request)
     if leave is not None:

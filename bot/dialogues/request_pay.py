@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from bot import access, audit, intents, people
 from bot.cards import Button, Card, View
 from bot.desk import Intended, Refusal, Turn
+from bot.dialogues.own_key import delete_at_once
 from bot.incoming import Said
 from bot.intents import Intent, Settled, Verdict
 from bot.money_text import parse
@@ -69,7 +70,8 @@ class Pay:
     async def answered(self, turn: Turn, card: Card, question: str, text: str) -> None:
         """The questions that begin with `pay`: a sum, the sum again, the PIN."""
         if question == "pay_pin" and isinstance(turn.incoming, Said):
-            turn.delete_message(turn.incoming.message_id)
+            # In a commit of its own: it goes whatever comes of this turn.
+            await delete_at_once(turn, turn.incoming.message_id)
         request = await self._payable(turn, card)
         if request is None:
             return
@@ -162,7 +164,8 @@ class Pay:
             return
         seen = card.state["paying"]["seen"]
         card = card.with_state(paying={"seen": seen, "amount": amount, "passed": list(passed)})
-        for step in access.steps(turn, amount, paying=True):
+        # With what is paid already: a sum in parts is still the sum.
+        for step in access.steps(turn, amount + (request.sum_paid or 0), paying=True):
             if step not in passed:
                 await (self._ask_amount if step == "amount" else self._ask_pin)(turn, card, request)
                 return

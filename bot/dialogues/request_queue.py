@@ -32,14 +32,14 @@ class Reading:
 
     def waits(self, request: Request) -> bool:
         """Whether this person's decision is wanted, in their own right or as a deputy."""
-        return waits_for_viewer(request) or self.leave(request) is not None
+        mine = waits_for_viewer(request) and request.author_id != self.user_id
+        return mine or self.leave(request) is not None
 
     def leave(self, request: Request) -> Leave | None:
         """For whom this person may decide here as a deputy: their own key says that they may, and it is not theirs."""
         leave = self.leaves.get(request.id or 0)
-        if leave is None or request.author_id == self.user_id:
-            return None
-        return leave if set(ACCEPTS) & set(decisions(request, list(self.blocks))) else None
+        possible = decisions(request, list(self.blocks), self.user_id)
+        return leave if leave is not None and set(ACCEPTS) & set(possible) else None
 
     def to_decide(self) -> list[Request]:
         """What waits for this person, the oldest first."""

@@ -41,9 +41,12 @@ class Decision:
     block: int | None
 
 
-def decisions(request: Request, blocks: list[int]) -> dict[str, Decision]:
-    """What the viewer (holder of `blocks`) may do with a request, by button."""
-    if request.status != "progress":
+def decisions(request: Request, blocks: list[int], viewer: str | None) -> dict[str, Decision]:
+    """What the viewer (holder of `blocks`) may do with a request, by button; nobody decides about their own.
+
+    A workspace may let them: its flags are those of a key, and a key of the owner's says yes to all.
+    """
+    if request.status != "progress" or request.author_id == viewer:
         return {}
     need = request.need_accept or []
     found: dict[str, Decision] = {}

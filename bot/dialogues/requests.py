@@ -102,7 +102,7 @@ class Requests(Dialogue):
 
     def _acts(self, turn: Turn, request: Request, reading: Reading) -> tuple[tuple[Button, ...], ...]:
         """Decisions, and the payment; a payment that a person has to judge stays within reach of who made it."""
-        rows = buttons(turn.texts, decisions(request, list(reading.blocks)))
+        rows = buttons(turn.texts, decisions(request, list(reading.blocks), reading.user_id))
         with turn.desk.db.read() as connection:
             held = intents.held(connection, request_pay.subject_of(request.id or 0))
         if request.can_paid or (held is not None and held.user_id == turn.known().user_id):

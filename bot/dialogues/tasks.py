@@ -260,7 +260,7 @@ class Tasks(Dialogue):
         }.get(settled.kind, turn.t("It was not seen in the workspace. Check there before you do it again."))
         head = turn.texts.html("⚠️ <b>%(words)s</b>", words=words)
         if settled.kind == "checking":
-            turn.show(card, View(head))
+            turn.show(card, View(await self._draft_text(turn, card, head) if creating else head))
         elif creating:
             await self._draft(turn, card, head)
         else:

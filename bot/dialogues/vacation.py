@@ -226,7 +226,7 @@ class Vacation(Dialogue):
         may = 0
         for request in waiting:
             seen = reading.requests.get(request.id or 0)
-            possible = {} if seen is None else decisions(seen, list(reading.blocks))
+            possible = {} if seen is None else decisions(seen, list(reading.blocks), reading.user_id)
             may += bool(set(ACCEPTS) & set(possible)) and request.author_id != deputy
         mine = set(await turn.desk.directory.blocks_of(turn.known().user_id))
         return Reach(may, len(waiting), bool(mine & set(reading.blocks)))
@@ -273,6 +273,7 @@ class Vacation(Dialogue):
         turn.show(card, View(_lines(turn, "🌴 " + words, ""), rows))
 
     async def _end(self, turn: Turn, card: Card, number: int) -> None:
+        await turn.still_works_here()
         leave = self._leave(turn)
         if leave is None or leave.id != number:
             turn.show(card, View(turn.t("This leave is over already.")))
