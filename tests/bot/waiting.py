@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 
-async def until(true: Callable[[], object], timeout: float = 15.0) -> None:
+async def until(true: Callable[[], object], timeout: float = 60.0) -> None:
     """Looks every hundredth of a second; raises TimeoutError."""
     async with asyncio.timeout(timeout):
         while not true():
