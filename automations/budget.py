@@ -21,6 +21,8 @@ LARGEST_TEXT = 1_000_000
 LARGEST_RANGE = 10_000
 LARGEST_POWER = 1_000
 MOST_WORK = 2_000_000
+TRIAL_WORK = 200_000
+"""What may be spent on trying a template when its file is read."""
 SECONDS = 2.0
 
 
@@ -29,14 +31,15 @@ class TooMuch(Exception):
 
 
 class Budget:
-    def __init__(self) -> None:
-        self.left = MOST_WORK
+    def __init__(self, work: int = MOST_WORK) -> None:
+        self.work = work
+        self.left = work
         self.deadline = monotonic() + SECONDS
 
     def charge(self, work: int) -> None:
         self.left -= work
         if self.left < 0:
-            raise TooMuch(f"takes more than {MOST_WORK:,} steps of work or pieces of output")
+            raise TooMuch(f"takes more than {self.work:,} steps of work or pieces of output")
         if monotonic() > self.deadline:
             raise TooMuch(f"takes longer than {SECONDS:g} seconds")
 
@@ -45,9 +48,9 @@ _budget: ContextVar[Budget] = ContextVar("budget")
 
 
 @contextmanager
-def budget() -> Generator[Budget]:
+def budget(work: int = MOST_WORK) -> Generator[Budget]:
     """The budget of one evaluation."""
-    fresh = Budget()
+    fresh = Budget(work)
     token = _budget.set(fresh)
     try:
         yield fresh

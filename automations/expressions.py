@@ -2,27 +2,28 @@
 
 evaluate("{{ vars.codes }}", scope)   a text that is one expression alone keeps the value's type
 evaluate("{{ a }}/{{ b }}", scope)    any other is rendered to text
-references(text)                      the names that it uses, for the check at load time
+references(text)                      the names that it uses, for the check at load time; nothing is compiled for it
+trial(text, vars)                     what shows to be wrong with it without a run
 
 Bounds: the language is cut to what has them (language.py), and what remains is charged against a budget (budget.py),
 so that nothing has to be killed from outside. The same input gives the same value: no randomness, no clock.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from functools import lru_cache
 from typing import Any, cast
 
-from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, meta, nodes
+from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.exceptions import TemplateError as JinjaError
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from automations import language
-from automations.budget import TooMuch, budget, built, charge
+from automations.budget import MOST_WORK, TRIAL_WORK, TooMuch, budget, built, charge
 from automations.errors import AutomationError
 from automations.shapes import is_list, is_map, is_sequence
 from automations.values import json_text
@@ -41,6 +42,10 @@ class BadTemplate(AutomationError):
 
 class ExpressionFailed(AutomationError):
     """An expression has no value: a name that is not there, a wrong type, too much work."""
+
+
+class OutOfReach(ExpressionFailed):
+    """An expression reaches for the insides of Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,22 @@ class _Sandbox(ImmutableSandboxedEnvironment):
         return language.OPERATORS[operator](left, right)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        if isinstance(obj, Mapping) and attribute in obj:
-            return cast("Mapping[str, Any]", obj)[attribute]
+        if is_map(obj):
+            if attribute in obj:
+                return obj[attribute]
+            # Secrets say how to set one that is not there.
+            why: Callable[[str], str] | None = getattr(obj, "why_missing", None)
+            if why is not None:
+                return self.undefined(why(attribute))
         return super().getattr(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """A number finds its text among the keys of a map: JSON's are texts."""
+        if is_map(obj) and isinstance(argument, int) and not isinstance(argument, bool):
+            argument = str(argument)
+        if is_map(obj) and isinstance(argument, str):
+            return self.getattr(obj, argument)
+        return super().getitem(obj, argument)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         return super().is_safe_attribute(obj, attr, value) and (not callable(value) or language.may_call(value))
@@ -102,79 +120,185 @@ _sandbox = _Sandbox()
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """A template as it was read; `alone`: it is one expression, whose value keeps its type; `acts`: it calls, or looks
+    a member up by a value, so that only its evaluation tells what it reaches."""
+
+    references: tuple[Reference, ...]
+    alone: bool
+    acts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A template ready for use; `alone`: it is one expression, whose value keeps its type."""
+    """A template ready for use."""
 
     template: Any
     alone: bool
-    references: tuple[Reference, ...]
+
+
+RESERVED = frozenset({"and", "else", "false", "if", "in", "is", "none", "not", "or", "true"})
+NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)*)\s*\}\}", re.ASCII)
+
+
+def _plain(text: str) -> _Read | None:
+    """The reading of a text in which nothing but names stands in braces: most do, and need no parser."""
+    if "{%" in text or "{#" in text:
+        return None
+    before, *parts = text.split("{{")
+    found: list[Reference] = []
+    line = 1 + before.count("\n")
+    alone = len(parts) == 1 and not before.strip()
+    for part in parts:
+        name = NAME.match(part)
+        if name is None:
+            return None
+        path = tuple(name[1].split("."))
+        if path[0].lower() in RESERVED:
+            return None
+        found.append(Reference(path, line + part.count("\n", 0, name.start(1))))
+        line += part.count("\n")
+        alone = alone and not part[name.end() :].strip()
+    return _Read(tuple(found), alone)
+
+
+def _acts(tree: nodes.Template) -> bool:
+    looked_up = (node for node in tree.find_all(nodes.Getitem) if not isinstance(node.arg, nodes.Const))
+    return tree.find(nodes.Call) is not None or next(looked_up, None) is not None
+
+
+class _Names:
+    """Finds the names that a template takes from outside: those that no loop and no `set` in it has bound."""
+
+    def __init__(self) -> None:
+        self.found: list[Reference] = []
+
+    def visit(self, node: nodes.Node, bound: set[str]) -> None:
+        if isinstance(node, nodes.For):
+            self.visit(node.iter, bound)
+            inside = bound | {"loop"} | _targets(node.target)
+            for part in (*([node.test] if node.test else []), *node.body):
+                self.visit(part, inside)
+            outside = set(bound)
+            for part in node.else_:
+                self.visit(part, outside)
+        elif isinstance(node, nodes.Assign):
+            self.visit(node.node, bound)
+            bound |= _targets(node.target)
+        elif isinstance(node, (nodes.Getattr, nodes.Getitem, nodes.Name)):
+            self._member(node, bound)
+        else:
+            for child in node.iter_child_nodes():
+                self.visit(child, bound)
+
+    def _member(self, node: nodes.Node, bound: set[str]) -> None:
+        names: list[str] = []
+        while isinstance(node, (nodes.Getattr, nodes.Getitem)):
+            if isinstance(node, nodes.Getattr):
+                names.append(node.attr)
+            elif isinstance(node.arg, nodes.Const):
+                names.append(str(node.arg.value))
+            else:
+                names.clear()
+                self.visit(node.arg, bound)
+            node = node.node
+        if not isinstance(node, nodes.Name):
+            self.visit(node, bound)
+        elif node.name not in bound and node.name not in _sandbox.globals:
+            self.found.append(Reference((node.name, *reversed(names)), node.lineno))
+
+
+def _targets(target: nodes.Node) -> set[str]:
+    return {name.name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
 
 
 def _references(tree: nodes.Template) -> tuple[Reference, ...]:
-    outside = meta.find_undeclared_variables(tree)
-    inner: set[int] = set()
-    found: list[Reference] = []
-    for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Name)):
-        if id(node) in inner:
-            continue
-        names: list[str] = []
-        step: nodes.Node = node
-        while not isinstance(step, nodes.Name):
-            if isinstance(step, nodes.Getattr):
-                names.append(step.attr)
-            elif isinstance(step, nodes.Getitem) and isinstance(step.arg, nodes.Const):
-                names.append(str(step.arg.value))
-            elif isinstance(step, nodes.Getitem):
-                names.clear()
-            else:
-                break
-            step = step.node
-            inner.add(id(step))
-        if isinstance(step, nodes.Name) and step.name in outside:
-            found.append(Reference((step.name, *reversed(names)), step.lineno))
-    return tuple(found)
+    names = _Names()
+    names.visit(tree, set())
+    return tuple(names.found)
 
 
 @lru_cache(maxsize=4096)
-def _compiled(text: str) -> _Compiled:
+def _read(text: str) -> _Read:
+    """Reads a template without compiling it: that waits until it is used."""
     if len(text) > language.LONGEST_TEMPLATE:
-        raise BadTemplate(f"is longer than {language.LONGEST_TEMPLATE:,} characters")
+        raise BadTemplate(f"is longer than {language.LONGEST_TEMPLATE:,} characters: cut it into several")
+    plain = _plain(text)
+    if plain is not None:
+        return plain
     try:
         tree = _sandbox.parse(text)
         language.check(tree)
-        references = _references(tree)
-        alone = ALONE.fullmatch(text.strip())
-        body = _sandbox.parse(text.strip()).body if alone else []
-        if alone and len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1:
-            source = alone.group(1)
-            return _Compiled(_sandbox.compile_expression(source, undefined_to_none=False), True, references)
-        # Trailing line ends are part of a text, and Jinja would drop one.
-        return _Compiled(_sandbox.from_string(text + "\n" if text.endswith("\n") else text), False, references)
+        alone = False
+        if ALONE.fullmatch(text.strip()):
+            parts = [part for output in tree.body for part in getattr(output, "nodes", [output])]
+            told = [part for part in parts if not (isinstance(part, nodes.TemplateData) and not part.data.strip())]
+            alone = len(told) == 1 and isinstance(told[0], nodes.Expr) and not isinstance(told[0], nodes.TemplateData)
+        return _Read(_references(tree), alone, _acts(tree))
     except TemplateSyntaxError as error:
         raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
     except language.NotAvailable as error:
         raise BadTemplate(str(error), error.line) from None
     except RecursionError:
-        raise BadTemplate("is nested too deeply") from None
+        raise BadTemplate("is nested too deeply: take it apart with {% set %}") from None
+
+
+@lru_cache(maxsize=2048)
+def _compiled(text: str) -> _Compiled:
+    read = _read(text)
+    try:
+        if read.alone:
+            found = ALONE.fullmatch(text.strip())
+            source = found[1] if found else ""
+            return _Compiled(_sandbox.compile_expression(source, undefined_to_none=False), True)
+        # Trailing line ends are part of a text, and Jinja would drop one.
+        return _Compiled(_sandbox.from_string(text + "\n" if text.endswith("\n") else text), False)
+    except TemplateSyntaxError as error:
+        raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
+    except RecursionError:
+        raise BadTemplate("is nested too deeply: take it apart with {% set %}") from None
 
 
 def references(text: str) -> tuple[Reference, ...]:
     """The names that a template takes from outside, in the order of the text. Raises BadTemplate."""
-    return _compiled(text).references
+    return _read(text).references
 
 
 def is_alone(text: str) -> bool:
     """Whether the text is one expression alone. Raises BadTemplate."""
-    return _compiled(text).alone
+    return _read(text).alone
+
+
+def trial(text: str, variables: Mapping[str, Any]) -> str | None:
+    """What is wrong with a template that shows without a run: None where nothing is, or where only a run can tell.
+
+    One that names nothing is evaluated. One that names nothing but `vars` may be given others in a run, so of it only
+    counts that it reaches for what is out of reach. Raises BadTemplate.
+    """
+    read = _read(text)
+    constant = not read.references
+    if not constant:
+        own = all(name.path[0] == "vars" and name.path[1:2] and name.path[1] in variables for name in read.references)
+        if not (read.acts and own):
+            return None
+    try:
+        _evaluate(text, {"vars": variables}, TRIAL_WORK)
+    except OutOfReach as error:
+        return str(error)
+    except ExpressionFailed as error:
+        return str(error) if constant else None
+    return None
 
 
 def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
     """The value of a text in a scope. Raises BadTemplate, or ExpressionFailed with what is missing or too much."""
-    if not is_template(text):
-        return text
+    return _evaluate(text, scope, MOST_WORK) if is_template(text) else text
+
+
+def _evaluate(text: str, scope: Mapping[str, Any], work: int) -> Any:
     compiled = _compiled(text)
     try:
-        with budget():
+        with budget(work):
             if not compiled.alone:
                 pieces: list[str] = []
                 for piece in compiled.template.generate(scope):
@@ -185,7 +309,9 @@ def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
             if isinstance(value, Undefined):
                 str(value)
             return built(value) if is_sequence(value) or is_map(value) else language.as_value(value)
-    except (UndefinedError, SecurityError) as error:
+    except SecurityError as error:
+        raise OutOfReach(f"{text.strip()[:200]}: {error.message}") from None
+    except UndefinedError as error:
         raise ExpressionFailed(f"{text.strip()[:200]}: {error.message}") from None
     except TooMuch as error:
         raise ExpressionFailed(f"{text.strip()[:200]}: {error}") from None

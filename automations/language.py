@@ -12,11 +12,15 @@ from typing import Any, cast
 from jinja2 import TemplateSyntaxError, Undefined, nodes
 from jinja2.utils import pass_environment
 
-from automations.budget import LARGEST_POWER, LARGEST_RANGE, TooMuch, built, counted, text_of
+from automations.budget import LARGEST_POWER, LARGEST_RANGE, MOST_WORK, TooMuch, built, counted, text_of
+from automations.errors import did_you_mean
+from automations.filters import FILTERS
 from automations.shapes import is_iterable, is_list, is_map
 from automations.values import json_text
 
 LONGEST_TEMPLATE = 64_000
+LARGEST_EXPONENT = 300
+"""Of a decimal, as of a float."""
 
 _NODES: tuple[type[nodes.Node], ...] = (
     nodes.Template, nodes.Output, nodes.TemplateData, nodes.For, nodes.If, nodes.Assign, nodes.Name, nodes.Const,
@@ -26,109 +30,56 @@ _NODES: tuple[type[nodes.Node], ...] = (
     nodes.Concat,
 )  # fmt: skip
 
+INSTEAD: Mapping[type[nodes.Node], tuple[str, str]] = {
+    nodes.Macro: ("a macro", "write it out where it is needed"),
+    nodes.CallBlock: ("a call block", "write it out where it is needed"),
+    nodes.Include: ("an include", "write the text out"),
+    nodes.Import: ("an import", "write the text out"),
+    nodes.FromImport: ("an import", "write the text out"),
+    nodes.Extends: ("extends", "write the text out"),
+    nodes.Block: ("a block", "write the text out"),
+    nodes.FilterBlock: ("a filter block", "put the filter behind the value, as in {{ vars.name | upper }}"),
+    nodes.AssignBlock: ("a set block", "write {% set name = ... %}"),
+    nodes.NSRef: ("a namespace", "sum, select and map work on a whole list"),
+    nodes.With: ("with", "write {% set name = ... %}"),
+}
+"""What is left out of the language, and what to write in its place."""
+
 TESTS = frozenset(
-    [
-        "!=",
-        "<",
-        "<=",
-        "==",
-        ">",
-        ">=",
-        "boolean",
-        "defined",
-        "divisibleby",
-        "eq",
-        "equalto",
-        "even",
-        "false",
-        "float",
-        "ge",
-        "greaterthan",
-        "gt",
-        "in",
-        "integer",
-        "iterable",
-        "le",
-        "lessthan",
-        "lower",
-        "lt",
-        "mapping",
-        "ne",
-        "none",
-        "number",
-        "odd",
-        "sameas",
-        "sequence",
-        "string",
-        "true",
-        "undefined",
-        "upper",
-    ]
-)
+    {
+        "!=", "<", "<=", "==", ">", ">=", "boolean", "defined", "divisibleby", "eq", "equalto", "even", "false",
+        "float", "ge", "greaterthan", "gt", "in", "integer", "iterable", "le", "lessthan", "lower", "lt", "mapping",
+        "ne", "none", "number", "odd", "sameas", "sequence", "string", "true", "undefined", "upper",
+    }
+)  # fmt: skip
 
-_FILTERS = [
-    "abs",
-    "capitalize",
-    "count",
-    "d",
-    "default",
-    "dictsort",
-    "filesizeformat",
-    "first",
-    "float",
-    "groupby",
-    "int",
-    "items",
-    "last",
-    "length",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "reverse",
-    "select",
-    "selectattr",
-    "sort",
-    "string",
-    "striptags",
-    "title",
-    "trim",
-    "truncate",
-    "unique",
-    "upper",
-    "urlencode",
+JINJAS = (
+    "abs", "capitalize", "count", "d", "default", "dictsort", "filesizeformat", "first", "float", "groupby", "int",
+    "items", "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "select",
+    "selectattr", "sort", "string", "striptags", "title", "trim", "truncate", "unique", "upper", "urlencode",
     "wordcount",
-]
+)  # fmt: skip
+"""The filters that are Jinja's own."""
 
-_METHODS: Mapping[type, frozenset[str]] = {
+BOUNDED = ("join", "replace", "round", "sum", "tojson")
+"""Jinja's filters in a form that is bounded, or exact."""
+
+METHODS: Mapping[type, frozenset[str]] = {
     str: frozenset(
-        [
-            "upper",
-            "lower",
-            "strip",
-            "lstrip",
-            "rstrip",
-            "split",
-            "rsplit",
-            "splitlines",
-            "startswith",
-            "endswith",
-            "removeprefix",
-            "removesuffix",
-            "title",
-            "capitalize",
-            "isdigit",
-            "isalpha",
-            "count",
-            "find",
-        ]
+        {
+            "upper", "lower", "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "startswith", "endswith",
+            "removeprefix", "removesuffix", "title", "capitalize", "isdigit", "isalpha", "count", "find",
+        }
     ),
     dict: frozenset({"get", "keys", "values", "items"}),
     list: frozenset({"index", "count"}),
-}
+}  # fmt: skip
+"""The methods that may be called, by the type that has them."""
+
+_METHOD_NAMES = frozenset(name for names in METHODS.values() for name in names)
+_BY_NAME = {"map": (0, "filter"), "select": (0, "test"), "reject": (0, "test"), "selectattr": (1, "test"),
+            "rejectattr": (1, "test")}  # fmt: skip
+"""The filters that are given the name of a filter or a test, and where."""
 
 
 class NotAvailable(Exception):
@@ -139,17 +90,99 @@ class NotAvailable(Exception):
         super().__init__(message)
 
 
+def filter_names() -> list[str]:
+    """All filters of the language, sorted."""
+    return sorted({*JINJAS, *BOUNDED, *FILTERS})
+
+
+def _known(kind: str, name: str, line: int) -> None:
+    names = filter_names() if kind == "filter" else sorted(TESTS)
+    if name not in names:
+        hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+        raise NotAvailable(f"there is no {kind} {name}{hint}", line)
+
+
+def _hidden(name: object, line: int) -> None:
+    if isinstance(name, str) and any(part.startswith("__") for part in name.split(".")):
+        raise NotAvailable(f"{name} is out of reach: names that start with __ are no data", line)
+
+
+def _called(node: nodes.Call) -> None:
+    called = node.node
+    if isinstance(called, nodes.Getattr):
+        if called.attr not in _METHOD_NAMES:
+            hint = did_you_mean(called.attr, _METHOD_NAMES) or f"; there are {', '.join(sorted(_METHOD_NAMES))}"
+            raise NotAvailable(f"{called.attr}() cannot be called{hint}", node.lineno)
+    elif not (isinstance(called, nodes.Name) and called.name == "range"):
+        name = f"{called.name}()" if isinstance(called, nodes.Name) else "this"
+        hint = ""
+        if isinstance(called, nodes.Name) and called.name in filter_names():
+            hint = f"; did you mean the filter, as in {{{{ value | {called.name} }}}}?"
+        raise NotAvailable(f"{name} cannot be called{hint or ': range is the only function'}", node.lineno)
+
+
+def _filter(node: nodes.Filter) -> None:
+    _known("filter", node.name, node.lineno)
+    place, kind = _BY_NAME.get(node.name, (-1, ""))
+    if 0 <= place < len(node.args) and isinstance(given := node.args[place], nodes.Const):
+        _known(kind, str(given.value), node.lineno)
+    for argument in (*node.args, *(keyword.value for keyword in node.kwargs)):
+        if isinstance(argument, nodes.Const):
+            _hidden(argument.value, node.lineno)
+
+
+def _check(node: nodes.Node) -> None:
+    if not isinstance(node, _NODES):
+        what, instead = INSTEAD.get(
+            type(node), (type(node).__name__.lower(), "say it with values, filters, if and for")
+        )
+        raise NotAvailable(f"{what} is not available in templates: {instead}", node.lineno)
+    if isinstance(node, (nodes.Call, nodes.Filter)) and (node.dyn_args or node.dyn_kwargs):
+        raise NotAvailable("* and ** are not available in calls: write the values out", node.lineno)
+    if isinstance(node, nodes.For) and node.recursive:
+        raise NotAvailable("recursive loops are not available in templates: write one loop for each level", node.lineno)
+    if isinstance(node, nodes.Name) and node.name.startswith("_"):
+        raise NotAvailable(f"{node.name} is no name: names do not start with _", node.lineno)
+    if isinstance(node, nodes.Getattr):
+        _hidden(node.attr, node.lineno)
+    elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+        _hidden(node.arg.value, node.lineno)
+    elif isinstance(node, nodes.Filter):
+        _filter(node)
+    elif isinstance(node, nodes.Test):
+        _known("test", node.name, node.lineno)
+    elif isinstance(node, nodes.Call):
+        _called(node)
+
+
+def _turns(loop: nodes.For) -> int:
+    """How often a loop over a range of written numbers turns; 1 where that is not known."""
+    over = loop.iter
+    if not isinstance(over, nodes.Call) or not all(isinstance(bound, nodes.Const) for bound in over.args):
+        return 1
+    bounds = [cast("nodes.Const", bound).value for bound in over.args]
+    if not 1 <= len(bounds) <= 3 or not all(isinstance(bound, int) for bound in bounds) or bounds[2:] == [0]:
+        return 1
+    return max(len(range(*bounds)), 1)
+
+
+def _loops(node: nodes.Node, turns: int) -> None:
+    for child in node.iter_child_nodes():
+        inner = turns * _turns(child) if isinstance(child, nodes.For) else turns
+        if inner > MOST_WORK:
+            told = f"would turn {inner:,} times, more than {MOST_WORK:,}: loop over less"
+            raise NotAvailable(told, child.lineno)
+        _loops(child, inner)
+
+
 def check(tree: nodes.Template) -> None:
-    """Refuses what has no bound. Raises NotAvailable."""
+    """Refuses what has no bound, what is unknown and what is out of reach. Raises NotAvailable."""
+    loops = False
     for node in tree.find_all(nodes.Node):
-        if not isinstance(node, _NODES):
-            raise NotAvailable(f"{type(node).__name__.lower()} is not available in templates", node.lineno)
-        if isinstance(node, nodes.For) and node.recursive:
-            raise NotAvailable("recursive loops are not available in templates", node.lineno)
-        if isinstance(node, nodes.Name) and node.name.startswith("_"):
-            raise NotAvailable(f"{node.name} is no name: names do not start with _", node.lineno)
-        if isinstance(node, (nodes.Call, nodes.Filter)) and (node.dyn_args or node.dyn_kwargs):
-            raise NotAvailable("* and ** are not available in calls", node.lineno)
+        _check(node)
+        loops = loops or isinstance(node, nodes.For)
+    if loops:
+        _loops(tree, 1)
 
 
 def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
@@ -157,11 +190,11 @@ def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
 
 
 def _skipped(node: nodes.Node) -> nodes.Expr | None:
-    """`steps.gate.skipped` asks the run and not the step's value, which is whatever the workspace answered."""
-    if isinstance(node, nodes.Getattr) and node.attr == "skipped" and isinstance(node.node, nodes.Getattr):
+    """`steps.gate.skipped` and `.failed` ask the run, not the step's value, which is what the workspace answered."""
+    if isinstance(node, nodes.Getattr) and node.attr in {"skipped", "failed"} and isinstance(node.node, nodes.Getattr):
         step = node.node
         if isinstance(step.node, nodes.Name) and step.node.name == "steps":
-            name = nodes.Name("_skipped", "load", lineno=node.lineno)
+            name = nodes.Name(f"_{node.attr}", "load", lineno=node.lineno)
             return nodes.Getitem(name, nodes.Const(step.attr), "load", lineno=node.lineno)
     return None
 
@@ -192,7 +225,7 @@ def may_call(value: Any) -> bool:
     if value is bounded_range:
         return True
     if isinstance(value, (MethodType, BuiltinMethodType)):
-        return value.__name__ in _METHODS.get(type(value.__self__), frozenset())
+        return value.__name__ in METHODS.get(type(value.__self__), frozenset())
     return False
 
 
@@ -224,6 +257,13 @@ def _numbers(left: Any, right: Any) -> tuple[Any, Any]:
     return left, right
 
 
+def _fits(value: Any) -> Any:
+    """The value, where it is no decimal of hundreds of digits, which costs more than it says."""
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > LARGEST_EXPONENT:
+        raise TooMuch("makes a number that is too large or too small")
+    return value
+
+
 def _length(value: Any) -> int:
     return len(value) if isinstance(value, Sized) else 0
 
@@ -241,14 +281,14 @@ def _multiply(left: Any, right: Any) -> Any:
     if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096:
         raise TooMuch("makes a number that is too large")
     left, right = _numbers(left, right)
-    return left * right
+    return _fits(left * right)
 
 
 def _power(left: Any, right: Any) -> Any:
     if abs(right) > LARGEST_POWER or (isinstance(left, int) and left.bit_length() * abs(right) > 4096):
         raise TooMuch("makes a number that is too large")
     left, right = _numbers(left, right)
-    return left**right
+    return _fits(left**right)
 
 
 def _modulo(left: Any, right: Any) -> Any:
@@ -265,7 +305,7 @@ def _minus(left: Any, right: Any) -> Any:
 
 def _divide(left: Any, right: Any) -> Any:
     left, right = _numbers(left, right)
-    return left / right
+    return _fits(left / right)
 
 
 def _floor(left: Any, right: Any) -> Any:
@@ -342,7 +382,7 @@ def filters(defaults: Mapping[str, Callable[..., Any]]) -> Mapping[str, Callable
         "join": _join, "replace": _replace, "round": _round, "sum": _sum, "tojson": _tojson,
         "_concat": _concat, "_built": built, "_counted": _counted_loop,
     }  # fmt: skip
-    return {name: defaults[name] for name in _FILTERS} | ours
+    return {name: defaults[name] for name in JINJAS} | dict(FILTERS) | ours
 
 
 __all__ = [

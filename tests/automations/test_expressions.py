@@ -1,12 +1,11 @@
 """Templates: typed values, strict names, the sandbox, and the end of what has none."""
 
 from decimal import Decimal
-from time import perf_counter
 from typing import Any
 
 import pytest
 
-from automations.expressions import BadTemplate, ExpressionFailed, evaluate, references, resolve
+from automations.expressions import BadTemplate, ExpressionFailed, evaluate, references, resolve, trial
 
 SCOPE: dict[str, Any] = {
     "vars": {"codes": ["USD", "EUR"], "items": 5, "rate": Decimal("1.10"), "none": None, "blocks": [{"id": 3, "n": 2}]},
@@ -76,7 +75,6 @@ def test_values_keep_their_types(text: str, value: Any) -> None:
         ("a {{ [1e308 * 10] }}", "which JSON cannot hold"),
         ("{{ vars.rate | round(99) }}", "round takes -15 to 15 digits"),
         ("{{ self }}", "is no value"),
-        ("{{ vars.rate.__class__ }}", "unsafe"),
     ],
 )
 def test_what_has_no_value_is_told(text: str, told: str) -> None:
@@ -111,7 +109,7 @@ def test_what_has_no_value_is_told(text: str, told: str) -> None:
 )
 def test_the_sandbox_holds(text: str) -> None:
     """No way from a value to Python's insides, nor to change what is there."""
-    with pytest.raises(ExpressionFailed):
+    with pytest.raises((ExpressionFailed, BadTemplate)):
         evaluate(text, SCOPE)
     assert SCOPE["vars"]["codes"] == ["USD", "EUR"]
 
@@ -164,15 +162,16 @@ NESTED = "{% for a in range(9999) %}" * 4 + "x" + "{% endfor %}" * 4
         "{% set x = [1] %}" + "{% set x = [x, x] %}" * 60 + "{{ x | string }}",
         "{% set x = {'a': 1} %}" + "{% set x = {'a': x, 'b': x} %}" * 60 + "{{ x | tojson }}",
         "{% for a in range(9999) %}{{ 'x' * 9999 }}{% endfor %}",
+        "{{ [vars.rate ** 1000 ** 1000] }}",
+        "{{ (vars.rate * 80) ** 1000 }}",
+        "{{ (vars.rate / 100) ** 999 }}",
     ],
 )
 def test_what_would_not_end_is_ended(text: str) -> None:
-    """Loops in loops, doubling texts and lists, huge numbers: each ends within seconds, with a sentence."""
-    began = perf_counter()
-    with pytest.raises(ExpressionFailed) as caught:
+    """Loops in loops, doubling texts and lists, huge numbers: each ends on its budget, with a sentence."""
+    with pytest.raises((ExpressionFailed, BadTemplate)) as caught:
         evaluate(text, SCOPE)
     assert any(word in str(caught.value) for word in ("longer than", "more than", "too large"))
-    assert perf_counter() - began < 5
 
 
 def test_references_are_the_names_from_outside() -> None:
@@ -182,7 +181,73 @@ def test_references_are_the_names_from_outside() -> None:
     assert found == {(("steps", "org", "a", "b"), 1), (("vars", "q"), 1), (("vars",), 2), (("x",), 2)}
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("{{ a.b }} and\n{{ c }}", [("a.b", 1), ("c", 2)]),
+        ("{{ true }}{{ none }}{{ range(2) }}", []),
+        ("{{ a[b.c].d }}", [("b.c", 1), ("a", 1)]),
+        ("{% set x = y %}{{ x }}", [("y", 1)]),
+        ("{{ x }}{% set x = 1 %}", [("x", 1)]),
+        ("{% for k, v in m | items if v %}{{ k }}{% else %}{{ k }}{% endfor %}", [("m", 1), ("k", 1)]),
+        ("{{ (a ~ b.c) | upper }}", [("a", 1), ("b.c", 1)]),
+        ("{% if a %}{% set b = 1 %}{% endif %}{{ b }}", [("a", 1)]),
+    ],
+)
+def test_names_are_found_with_and_without_a_parse(text: str, names: list[tuple[str, int]]) -> None:
+    """Texts with names alone in their braces are read without Jinja's parser, and give the same."""
+    assert [(".".join(reference.path), reference.line) for reference in references(text)] == names
+
+
+def test_a_number_finds_its_text_among_the_keys_of_a_map() -> None:
+    """JSON's keys are texts, and ids are numbers."""
+    scope = {"names": {"7": "Anna"}, "id": 7}
+    assert evaluate("{{ names[id] }}", scope) == "Anna"
+    assert evaluate("{{ names[8] is defined }}", scope) is False
+
+
 def test_resolve_goes_through_lists_and_maps() -> None:
     """Every text in a value is evaluated, and nothing else is touched."""
     value = {"a": ["{{ vars.items }}", 1, None], "{{ key }}": True}
     assert resolve(value, SCOPE) == {"a": [5, 1, None], "{{ key }}": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ 1 / 0 }}", "division by zero"),
+        ("{{ 'a' * 10 ** 9 }}", "more than 1,000,000 characters"),
+        ("{% for a in range(9999) %}{% for b in [1] * 99 %}{% endfor %}{% endfor %}", "more than 200,000 steps"),
+        ("{{ vars.codes['__cl' ~ 'ass__'] }}", "unsafe"),
+        ("{{ vars.codes[9] }}", None),
+        ("{{ vars.items + 'a' }}", None),
+        ("{{ steps.org['__cl' ~ 'ass__'] }}", None),
+        ("{{ 'right' }}", None),
+    ],
+)
+def test_a_trial_tells_what_needs_no_run(text: str, told: str | None) -> None:
+    """A template without names is judged whole; one of `vars`, which a run may replace, by what it reaches for."""
+    found = trial(text, SCOPE["vars"])
+    assert (found is None) if told is None else (found is not None and told in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{{ a | lenght }}", "there is no filter lenght; did you mean length?"),
+        ("{{ a | map('uper') }}", "there is no filter uper; did you mean upper?"),
+        ("{{ a | select('defned') }}", "there is no test defned; did you mean defined?"),
+        ("{{ a | selectattr('x', 'greater') }}", "there is no test greater; did you mean greaterthan?"),
+        ("{{ a is evn }}", "there is no test evn; did you mean even?"),
+        ("{{ a.uper() }}", "uper() cannot be called; did you mean upper?"),
+        ("{{ money(3) }}", "did you mean the filter, as in {{ value | money }}?"),
+        ("{{ now() }}", "now() cannot be called: range is the only function"),
+        ("{{ a.b()() }}", "this cannot be called"),
+        ("{% filter upper %}x{% endfilter %}", "put the filter behind the value"),
+    ],
+)
+def test_an_unknown_word_is_told_when_the_text_is_read(text: str, told: str) -> None:
+    """Filters, tests, methods and functions, with what was probably meant."""
+    with pytest.raises(BadTemplate) as caught:
+        references(text)
+    assert told in str(caught.value)
