@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from automations.definition import CatchUp
 from automations.ledger import LedgerLine
 from automations.triggers import Cron, Every, Tick, ticks
 
@@ -13,7 +14,12 @@ LISTED = timedelta(days=31)
 
 
 def caught_up(
-    automation: str, triggers: Sequence[Cron | Every], zone: str, considered: datetime, now: datetime
+    automation: str,
+    triggers: Sequence[Cron | Every],
+    zone: str,
+    considered: datetime,
+    now: datetime,
+    catch_up: CatchUp = CatchUp(),
 ) -> list[LedgerLine]:
     """The ticks after `considered` up to now: the latest due, when it is young enough, and the others skipped."""
     since = max(considered, now - LISTED)

@@ -1,22 +1,25 @@
-"""The face that other parts use: load and validate files, list, run, resume, history.
+"""The face that other parts use: load and validate files, list, run, answer, cancel, history.
 
 load_folder(folder) ─► Loaded(automations, findings)        validate_files(paths) ─► findings
-Runner(automations, …).run_forever(stop) | .run_once(name) | .resume(run_id)
+Runner(automations, …).run_forever(stop) | .run_once(name) | .resume(run_id) | .undo(run_id)
 Listing(automations, …).list_automations() | .next_ticks()  looks at definitions
 Records(…).history(name) | .show(run_id)                    reads, from any process
+Control(…).answer(…) | .ask_for_run(…) | .cancel(…) | …      acts, from any process: a runner does what is asked
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from automations.acts import Control
 from automations.definition import Automation, read_automation
 from automations.errors import Finding, InvalidAutomation
 from automations.listing import Listing
 from automations.plan import Plan, PlannedStep
+from automations.questions import Answered, QuestionLine
 from automations.records import Records
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, StepReport
-from automations.runner import Runner
+from automations.runner import Runner, Watcher
 
 ENDINGS = (".yaml", ".yml")
 LIBRARY = Path(__file__).parent / "library"
@@ -24,18 +27,22 @@ LIBRARY = Path(__file__).parent / "library"
 
 __all__ = [
     "LIBRARY",
+    "Answered",
     "AutomationInfo",
+    "Control",
     "Finding",
     "Listing",
     "Loaded",
     "NextTick",
     "Plan",
     "PlannedStep",
+    "QuestionLine",
     "Records",
     "RunDetail",
     "RunReport",
     "Runner",
     "StepReport",
+    "Watcher",
     "load_files",
     "load_folder",
     "validate_files",

@@ -4,19 +4,24 @@ read_automation(text, file) ─► yaml_source ─► Definition (pydantic) ─�
 All findings of a file come together, each with file:line:column, the place in words, and what was probably meant.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property, lru_cache
+from hashlib import sha256
+from json import dumps
 from pathlib import Path as FilePath
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, ValidationError, field_validator
 
 from automations.errors import Finding, InvalidAutomation, Path, did_you_mean
 from automations.shapes import is_map
-from automations.steps import KINDS, STEPS, AnyStep
-from automations.triggers import Cron, Every, Model, Trigger
+from automations.steps import KINDS, STEPS, AnyStep, Retry
+from automations.triggers import TRIGGERS, AnyTrigger, Duration, Model, Trigger
 from automations.yaml_source import Source, read_source
-from workspace_api.contract.problems import nearest
+from workspace_api.contract import nearest, operations
 
 MOST_STEPS = 200
 LONGEST_NAME = 60
@@ -29,17 +34,67 @@ def _name(text: str) -> str:
     return text
 
 
+def _deadline(text: str) -> str:
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]", text):
+        raise ValueError("is no time of day: write 07:00")
+    return text
+
+
+def _allowed(patterns: list[str]) -> list[str]:
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in operations()):
+            hint = did_you_mean(pattern, operations())
+            raise ValueError(f"{pattern} is no operation and no pattern of any{hint or ', such as finplan.request.*'}")
+    return patterns
+
+
+class CatchUp(Model):
+    """What becomes of ticks that were missed while no runner ran: `{policy: latest, window: 2d}`."""
+
+    policy: Literal["none", "latest", "all"] = "latest"
+    window: Duration = "2d"
+    """A missed tick older than this is not run any more."""
+
+
+class Limits(Model):
+    """What an automation may use: `{at_once: 2, calls: 500}`."""
+
+    at_once: Annotated[int, Field(ge=1, le=1000)] = 20
+    """Runs of it at the same time, where `overlap` is `parallel`."""
+    calls: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """Calls to the workspace in one run, attempts counted."""
+
+
 class Definition(Model):
     """An automation as its file tells it."""
 
     name: Annotated[str, AfterValidator(_name)]
     """Its name in commands and in the ids of its runs."""
     description: str = ""
-    trigger: list[Trigger] = Field(default_factory=list[Cron | Every])
+    trigger: list[Trigger] = Field(default_factory=list[AnyTrigger])
     """When it is due; none: only by hand."""
+    catch_up: CatchUp = CatchUp()
+    overlap: Literal["skip", "queue", "restart", "parallel"] = "skip"
+    """What becomes of a tick while an earlier run is under way or parked: it is skipped, waits for that run, ends
+    that run, or runs beside it."""
+    deadline: Annotated[str, AfterValidator(_deadline)] | None = None
+    """`07:00`: an alarm is raised where a tick of that day has not run well by then, on the clocks of the trigger."""
+    timeout: Duration | None = None
+    """For one go of a run; while it is parked no time is counted."""
+    retry: Retry = Retry()
+    limits: Limits = Limits()
+    key: Annotated[str, AfterValidator(_name)] | None = None
+    """The name of the API key that it uses (`secrets.<key>`); the service's own where none is named."""
+    operations: Annotated[list[str], AfterValidator(_allowed)] | None = None
+    """The operations that it may call, by name or pattern (`finplan.request.*`); all where none are named."""
+    people: list[str] | None = None
+    """Who may run it from chat and from the ops page: user ids and roles (`@ops`); anybody of `@ops` where none are
+    named."""
     vars: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
-    """Values for templates; they may use `tick`, `run` and `automation` themselves."""
+    """Values for templates; they may use `tick`, `run`, `automation` and `event` themselves."""
     steps: list[AnyStep] = Field(min_length=1, max_length=MOST_STEPS)
+    on_failure: list[AnyStep] = Field(default_factory=list[AnyStep], max_length=MOST_STEPS)
+    """Steps that are done when the run fails or stops; `failure.step` and `failure.message` say where and why."""
 
     @field_validator("trigger", mode="before")
     @classmethod
@@ -47,7 +102,7 @@ class Definition(Model):
         return [value] if is_map(value) else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Automation:
     """A checked definition, where it came from, and itself as data: what a run takes along."""
 
@@ -59,10 +114,29 @@ class Automation:
     def name(self) -> str:
         return self.definition.name
 
+    @cached_property
+    def text(self) -> str:
+        """Itself as canonical JSON."""
+        return dumps(self.data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+    @cached_property
+    def digest(self) -> str:
+        """Tells this version from others of its name."""
+        return sha256(self.text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _known(text: str) -> Definition:
+    return Definition.model_validate_json(text)
+
+
+def definition_of(data: dict[str, Any]) -> Definition:
+    """The definition that a run takes along, as it was checked when it was loaded."""
+    return _known(dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+
 
 _MODELS: Mapping[str, type[BaseModel]] = {
-    "=cron": Cron,
-    "=every": Every,
+    **{f"={key}": model for key, model in TRIGGERS.items()},
     **{f"={step.kind}": step for step in STEPS},
 }
 
@@ -107,6 +181,10 @@ def _message(kind: str, told: str, location: Path, context: dict[str, Any], give
             return _nothing_to_do(location, given)
         case "too_short":
             return "should have at least one step"
+        case "int_type" | "int_parsing":
+            return "should be a whole number"
+        case "bool_type":
+            return "should be true or false"
         case "too_long":
             return f"has more than {MOST_STEPS} steps: split the automation"
         case "list_type":
@@ -118,7 +196,7 @@ def _message(kind: str, told: str, location: Path, context: dict[str, Any], give
 
 
 def _nothing_to_do(location: Path, given: Any) -> str:
-    kinds = KINDS if location[0] == "steps" else ("cron", "every")
+    kinds = tuple(TRIGGERS) if location[0] == "trigger" else KINDS
     if not is_map(given):
         return f"should be a map with one of {', '.join(kinds)}"
     for key in given:

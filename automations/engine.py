@@ -2,13 +2,16 @@
 
 submit(ticket) ─► the engine runs interpret(ticket, journal), here or in another process, once per run id
 journal.record(name, work) ─► work's value, recorded; where it is recorded already, that value, and work is not run
+go_on(run_id, record) ─► the run is interpreted anew with the records before that one: after a failure, or when what a
+                         parked run waited for has come
 
 A run that was under way when its process died is interpreted anew, by this process's next start or by another one.
+A run that waits for a person or a time is parked: it returns, holds nothing, and is gone on with later.
 engine_dbos.py is the engine in use; a test may hand in its own.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol
@@ -26,6 +29,11 @@ class Ticket:
     tick: str
     """UTC, `2026-11-21T02:00:00Z`; of a run by hand, the time of its start."""
     zone: str
+    cause: str = "tick"
+    """One of Cause."""
+    details: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What the cause brings: `event` (a map), `vars` (values in place of the file's), `by` (who asked for it),
+    `parent` (the run that waits for it), `undoes` (the run whose steps are undone)."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -46,15 +54,35 @@ Interpret = Callable[[Ticket, Journal], Awaitable[dict[str, Any]]]
 """Interprets a run from its start; its value is the run's result."""
 
 
+class Cause(StrEnum):
+    """Why a run was asked for."""
+
+    TICK = "tick"
+    EVENT = "event"
+    MANUAL = "manual"
+    CHAT = "chat"
+    BACKFILL = "backfill"
+    RUN = "run"
+    """Another automation's `run` step."""
+    UNDO = "undo"
+
+
 class RunState(StrEnum):
     WAITING = "waiting"
     """Not begun yet."""
     RUNNING = "running"
+    PARKED = "parked"
+    """Waits for an answer, a time or another run, and holds nothing meanwhile."""
     DONE = "done"
     FAILED = "failed"
     """A step failed, or the engine gave up; `resume` goes on with that step."""
     STOPPED = "stopped"
     """A step may or may not have happened: a person looks and decides."""
+    CANCELLED = "cancelled"
+    """Ended by a person, or by a newer run of an automation whose overlap is `restart`."""
+
+
+ENDED = frozenset({RunState.DONE, RunState.FAILED, RunState.STOPPED, RunState.CANCELLED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +126,10 @@ class RunHistory(Protocol):
     def close(self) -> None: ...
 
 
+AFTER_ALL = 2**31 - 1
+"""The record after all records of a run."""
+
+
 class Engine(Protocol):
     """Runs durably. Raises EngineUnavailable where its database cannot be used."""
 
@@ -119,7 +151,8 @@ class Engine(Protocol):
         ...
 
     async def go_on(self, run_id: str, from_step: int | None) -> None:
-        """Takes a run up again: from a record on, which is forgotten, or where its process left it."""
+        """Takes a run up again: from a record on, which is forgotten with those after it; from AFTER_ALL, which forgets
+        none; or, without one, where its process left it. Does nothing where another process was quicker."""
         ...
 
     async def take_over(self, run_ids: Collection[str]) -> None:

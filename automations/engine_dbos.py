@@ -13,7 +13,7 @@ import logging
 import sqlite3
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -254,12 +254,17 @@ class DbosEngine:
 
     async def go_on(self, run_id: str, from_step: int | None) -> None:
         from dbos import DBOS
+        from dbos._error import DBOSException
 
-        # Both go through DBOS's own queue, which every process listens to: this one, or a runner that is quicker.
+        # A run by hand goes through DBOS's own queue, which every process listens to, and looks at once a second.
+        queue = QUEUE if self._takes_queue else None
         if from_step is None:
-            await DBOS.resume_workflow_async(run_id)
-        else:
-            await DBOS.rewind_workflow_async(run_id, start_step=from_step)
+            await DBOS.resume_workflow_async(run_id, queue_name=queue)
+            return
+        with suppress(DBOSException):  # its state has changed meanwhile: somebody was quicker
+            await DBOS.rewind_workflow_async(
+                run_id, start_step=from_step, queue_name=queue, application_version=VERSION
+            )
 
     async def take_over(self, run_ids: Collection[str]) -> None:
         from dbos import DBOS

@@ -90,8 +90,16 @@ class EngineUnavailable(AutomationError):
 
 
 class StepFailed(AutomationError):
-    """A step could not do its work. `doubtful`: what it was to do may have happened all the same."""
+    """A step could not do its work.
 
-    def __init__(self, message: str, *, doubtful: bool = False) -> None:
+    `doubtful`: what it was to do may have happened all the same, so it is never tried again by itself.
+    `transient`: trying again may help, not sooner than `retry_after` seconds.
+    """
+
+    def __init__(
+        self, message: str, *, doubtful: bool = False, transient: bool = False, retry_after: float | None = None
+    ) -> None:
         self.doubtful = doubtful
+        self.transient = transient
+        self.retry_after = retry_after
         super().__init__(message)

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import StrictUndefined
 
-from automations.definition import Definition
+from automations.definition import definition_of
 from automations.engine import Ticket
 from automations.expressions import BadTemplate, ExpressionFailed
 from automations.interpret import BEGUN, Ended, Outcome, Run, step_name
@@ -72,15 +72,23 @@ class _Paper:
 class _Draft(Run):
     """A run that performs what only reads, and writes down the rest."""
 
+    async def _once(self, name: str, step: Step, extra: Mapping[str, Any]) -> Outcome:
+        given = self.given(name, extra)
+
+        async def work() -> dict[str, Any]:
+            return await self._outcome(name, step, given)
+
+        return self.told(name, step, await self.journal.record(name, work))
+
     async def perform(self, step: Step, given: Given) -> dict[str, Any]:
         if step.only_reads:
             return await super().perform(step, given)
         return {"state": "would", "value": encode(await step.intent(given))}
 
-    def told(self, name: str, record: Mapping[str, Any]) -> Outcome:
+    def told(self, name: str, step: Step, record: Mapping[str, Any]) -> Outcome:
         if record["state"] == "would":
-            return Outcome(unknown(f"steps.{name} is known only when it is done"), skipped=False)
-        return super().told(name, record)
+            return Outcome(unknown(f"steps.{name} is known only when it is done"))
+        return super().told(name, step, record)
 
 
 def unknown(why: str) -> StrictUndefined:
@@ -96,11 +104,11 @@ def _planned(name: str, line: Mapping[str, Any]) -> PlannedStep:
 
 async def plan(ticket: Ticket, tools: Tools) -> tuple[PlannedStep, ...]:
     """The steps of a run that is only thought through; one that is open does not end it."""
-    definition = Definition.model_validate(ticket.data)
+    definition = definition_of(ticket.data)
     paper = _Paper()
-    draft = _Draft(ticket, paper, tools)
+    draft = _Draft(ticket, paper, tools, definition)
     try:
-        draft.begin(definition)
+        draft.begin()
     except (ExpressionFailed, BadTemplate) as error:
         return (PlannedStep("vars", "open", None, str(error)),)
     for index, step in enumerate(definition.steps):
@@ -108,7 +116,6 @@ async def plan(ticket: Ticket, tools: Tools) -> tuple[PlannedStep, ...]:
         try:
             outcome = await draft.step(name, step)
         except Ended:
-            outcome = Outcome(unknown(f"steps.{name} is open"), skipped=False)
-        draft.scope["steps"][name] = outcome.value
-        draft.scope["_skipped"][name] = outcome.skipped
+            outcome = Outcome(unknown(f"steps.{name} is open"))
+        draft.know(name, outcome)
     return tuple(_planned(name, line) for name, line in paper.lines if not name.endswith(BEGUN))

@@ -1,11 +1,13 @@
 """Reads what was due and what ran, from any process, while a runner runs or none does."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 from automations.engine import RunHistory
 from automations.engine_dbos import DbosHistory
 from automations.errors import UnknownRun
 from automations.ledger import Ledger
+from automations.questions import Questions
 from automations.reports import RunDetail, RunReport, run_detail, run_report, skipped_report
 from storage import Database, migrate, open_database
 
@@ -30,26 +32,35 @@ class Records:
     """The past of automations. Close it, or use it as a context manager."""
 
     def __init__(self, data: Path, database_url: str | None) -> None:
-        self._database = open_ledger(data, database_url)
-        self._ledger = Ledger(self._database)
-        self._runs: RunHistory = DbosHistory(engine_url(data, database_url))
+        self.database = open_ledger(data, database_url)
+        self.ledger = Ledger(self.database)
+        self.questions = Questions(self.database)
+        self.engine: RunHistory = self.engine_history(data, database_url)
 
-    def history(self, name: str | None = None, limit: int = 20) -> list[RunReport]:
-        """The newest runs and skipped ticks, newest first."""
-        lines = [skipped_report(line) for line in self._ledger.newest(name, limit) if line.state == "skipped"]
-        reports = [run_report(run) for run in self._runs.runs(name, limit)]
-        return sorted([*reports, *lines], key=lambda report: report.tick, reverse=True)[:limit]
+    @staticmethod
+    def engine_history(data: Path, database_url: str | None) -> RunHistory:
+        """What the engine has recorded."""
+        return DbosHistory(engine_url(data, database_url))
+
+    def history(
+        self, name: str | None = None, limit: int = 20, states: Collection[str] | None = None, before: str | None = None
+    ) -> list[RunReport]:
+        """The newest runs, and ticks that were skipped or lost, newest first."""
+        left = ["skipped", "lost"] if states is None else [state for state in states if state in {"skipped", "lost"}]
+        lines = [skipped_report(line) for line in self.ledger.newest(name, limit, left)] if left else []
+        reports = [run_report(run) for run in self.ledger.runs(name, limit, states, before)]
+        return sorted([*reports, *lines], key=lambda report: (report.tick, report.run_id), reverse=True)[:limit]
 
     def show(self, run_id: str) -> RunDetail:
         """A run with its steps. Raises UnknownRun."""
-        run = self._runs.run(run_id)
+        run = self.ledger.run(run_id)
         if run is None:
             raise UnknownRun(run_id)
-        return run_detail(run, self._runs.steps(run_id))
+        return run_detail(run, self.engine.steps(run_id))
 
     def close(self) -> None:
-        self._runs.close()
-        self._database.close()
+        self.engine.close()
+        self.database.close()
 
     def __enter__(self) -> "Records":
         return self

@@ -1,13 +1,13 @@
 """What is told about automations and runs: plain values with `to_json`, without secrets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from automations.engine import RecordedRun, RecordedStep, RunState
+from automations.engine import RecordedStep, RunState
 from automations.interpret import BEGUN
-from automations.ledger import LedgerLine
+from automations.ledger import LedgerLine, RunLine
 from automations.values import decode, redacted
 
 
@@ -56,6 +56,12 @@ class RunReport:
     message: str | None
     started_at: datetime | None
     finished_at: datetime | None
+    cause: str = "tick"
+    by: str = ""
+    wake_at: str | None = None
+    """When a parked run goes on by itself."""
+    wake_on: str | None = None
+    """What a parked run waits for: `question:<key>` or `run:<run id>`."""
 
     @property
     def ok(self) -> bool:
@@ -71,6 +77,10 @@ class RunReport:
             "message": self.message,
             "started_at": _text(self.started_at),
             "finished_at": _text(self.finished_at),
+            "cause": self.cause,
+            "by": self.by,
+            "wake_at": self.wake_at,
+            "wake_on": self.wake_on,
         }
 
 
@@ -84,11 +94,14 @@ class StepReport:
     message: str | None
     started_at: datetime | None
     finished_at: datetime | None
+    input: Any = None
+    """What it was about to do, as far as it told."""
 
     def to_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
             "state": self.state,
+            "input": self.input,
             "value": self.value,
             "message": self.message,
             "started_at": _text(self.started_at),
@@ -111,27 +124,34 @@ def _text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def run_report(run: RecordedRun) -> RunReport:
-    """A run in short."""
+def run_report(run: RunLine) -> RunReport:
+    """A run in short. One that is asked for and not begun is `waiting` to people."""
     return RunReport(
-        run_id=run.ticket.run_id,
-        automation=run.ticket.automation,
-        tick=run.ticket.tick,
-        state=str(run.state),
-        step=run.result.get("step"),
-        message=run.result.get("message"),
-        started_at=run.created_at,
-        finished_at=run.finished_at,
+        run_id=run.run_id,
+        automation=run.automation,
+        tick=run.tick,
+        state="waiting" if run.state == "asked" else run.state,
+        step=run.step,
+        message=run.message,
+        started_at=_moment(run.begun_at),
+        finished_at=_moment(run.ended_at),
+        cause=run.cause,
+        by=str(run.details.get("by") or ""),
+        wake_at=run.wake_at,
+        wake_on=run.wake_on,
     )
 
 
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
 def skipped_report(line: LedgerLine) -> RunReport:
-    """A tick that was not run."""
-    run_id = f"{line.automation}:{line.tick}"
-    return RunReport(run_id, line.automation, line.tick, "skipped", None, line.reason, None, None)
+    """A tick that was not run: skipped or lost."""
+    return RunReport(line.run_id, line.automation, line.tick, line.state, None, line.reason, None, None, line.cause)
 
 
-def run_detail(run: RecordedRun, steps: Sequence[RecordedStep]) -> RunDetail:
+def run_detail(run: RunLine, steps: Sequence[RecordedStep]) -> RunDetail:
     """A run with its steps; the record of a beginning is shown only while there is no end."""
     ended = {step.name for step in steps}
     shown: list[StepReport] = []
@@ -139,7 +159,18 @@ def run_detail(run: RecordedRun, steps: Sequence[RecordedStep]) -> RunDetail:
         name = step.name.removesuffix(BEGUN)
         if name != step.name and name in ended:
             continue
-        value = redacted(decode(step.output["value"])) if "value" in step.output else None
-        state, message = step.output["state"], step.output.get("message")
-        shown.append(StepReport(name, state, value, message, step.started_at, step.finished_at))
+        if "items" in step.output:
+            # Items that ran together share a record.
+            first = int(name.rpartition("[")[2].partition("-")[0])
+            stem = name.rpartition("[")[0]
+            items = enumerate(step.output["items"])
+            shown += [_step_report(f"{stem}[{first + number}]", item, step) for number, item in items]
+        else:
+            shown.append(_step_report(name, step.output, step))
     return RunDetail(run_report(run), tuple(shown))
+
+
+def _step_report(name: str, output: Mapping[str, Any], step: RecordedStep) -> StepReport:
+    value = redacted(decode(output["value"])) if "value" in output else None
+    inputs = redacted(decode(output["input"])) if "input" in output else None
+    return StepReport(name, output["state"], value, output.get("message"), step.started_at, step.finished_at, inputs)

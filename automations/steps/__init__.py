@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from automations.shapes import is_map
-from automations.steps.base import Given, Step, Tools
+from automations.steps.base import Given, Retry, Step, Tools, Wait
 from automations.steps.call import CallStep
 from automations.steps.rates import RatesStep
+from automations.steps.run_ import RunStep
 from automations.steps.telegram import TelegramStep
 from automations.steps.write import WriteStep
 
-STEPS: tuple[type[Step], ...] = (CallStep, RatesStep, WriteStep, TelegramStep)
+STEPS: tuple[type[Step], ...] = (CallStep, RatesStep, WriteStep, TelegramStep, RunStep)
 
 KINDS = tuple(step.kind for step in STEPS)
 
@@ -30,9 +31,27 @@ AnyStep = Annotated[
     Annotated[CallStep, Tag("=call")]
     | Annotated[RatesStep, Tag("=rates")]
     | Annotated[WriteStep, Tag("=write")]
-    | Annotated[TelegramStep, Tag("=telegram")],
+    | Annotated[TelegramStep, Tag("=telegram")]
+    | Annotated[RunStep, Tag("=run")],
     Discriminator(_kind),
 ]
 """A step of any kind; which one is told by its key."""
 
-__all__ = ["KINDS", "STEPS", "AnyStep", "CallStep", "Given", "RatesStep", "Step", "TelegramStep", "Tools", "WriteStep"]
+for _step in STEPS:
+    # `undo` of a step is steps again, which are known only here.
+    _step.model_rebuild(_types_namespace={"AnyStep": AnyStep})
+
+__all__ = [
+    "KINDS",
+    "STEPS",
+    "AnyStep",
+    "CallStep",
+    "Given",
+    "RatesStep",
+    "Retry",
+    "Step",
+    "TelegramStep",
+    "Tools",
+    "Wait",
+    "WriteStep",
+]

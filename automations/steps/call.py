@@ -25,18 +25,14 @@ from workspace_api.contract import (
     Done,
     Effect,
     InvalidArguments,
-    NotSent,
     Operation,
     Problem,
-    Raw,
     Refused,
     Unknown,
     UnknownOperation,
     find,
 )
 
-ATTEMPTS = 4
-BACKOFF_SECONDS = 1.0
 TOO_MANY_REQUESTS = 429
 
 
@@ -120,31 +116,22 @@ class CallStep(Step):
 
     async def run(self, given: Given) -> Any:
         call = self._call(given)
+        given.tell(**{"call": call.name, "with": {**call.params.query(), **call.params.body()}})
         repeatable = call.effect in {Effect.READ, Effect.REPLACE}
         if given.taken_up and not repeatable:
             raise _doubt(call, "the runner was stopped while it was under way")
-        return (await self._attempts(call, given, repeatable=repeatable)).json()["data"]
-
-    async def _attempts(self, call: Call[Any], given: Given, *, repeatable: bool) -> Raw[Any]:
-        """Tries until it is done or may not be tried again, with full jitter between."""
-        outcome: Refused | NotSent | Unknown | None = None
-        for attempt in range(ATTEMPTS):
-            if attempt:
-                asked = outcome.retry_after if isinstance(outcome, Refused) else None
-                wait = BACKOFF_SECONDS * 2**attempt * given.tools.random()
-                await given.tools.sleep(max(wait, min(asked or 0.0, 60.0)))
-            answer = await given.tools.caller.attempt_raw(call)
-            if isinstance(answer, Done):
-                return answer.data
-            outcome = answer
-            if isinstance(outcome, Unknown) and not repeatable:
-                raise _doubt(call, outcome.reason)
-            if isinstance(outcome, Refused) and outcome.http_status != TOO_MANY_REQUESTS:
-                break
-        if isinstance(outcome, Refused):
-            raise StepFailed(f"{call.name} was refused: {outcome.message} ({outcome.code})")
-        reason = outcome.reason if outcome else ""
-        raise StepFailed(f"{call.name} did not get through in {ATTEMPTS} attempts: {reason}")
+        answer = await given.tools.caller.attempt_raw(call)
+        if isinstance(answer, Done):
+            return answer.data.json()["data"]
+        if isinstance(answer, Unknown) and not repeatable:
+            raise _doubt(call, answer.reason)
+        if isinstance(answer, Refused):
+            raise StepFailed(
+                f"{call.name} was refused: {answer.message} ({answer.code})",
+                transient=answer.http_status == TOO_MANY_REQUESTS,
+                retry_after=answer.retry_after,
+            )
+        raise StepFailed(f"{call.name} did not get through: {answer.reason}", transient=True)
 
 
 def _doubt(call: Call[Any], reason: str) -> StepFailed:

@@ -187,7 +187,7 @@ async def test_trying_again_ends(bench: Bench[TableCaller]) -> None:
     assert result == {
         "state": "failed",
         "step": "read",
-        "message": "finplan.request.list did not get through in 4 attempts: the answer was lost",
+        "message": "finplan.request.list did not get through: the answer was lost (tried 4 times)",
     }
     assert len(bench.caller.calls) == 4
     bench.caller.answers = {"finplan.request.list": Refused("too_many_requests", "Slow down", 429)}

@@ -125,7 +125,7 @@ async def due_soon(folder: Path, seconds: int) -> str:
     (folder / "each.yaml").write_text(EACH + f'trigger: {{every: 1d, anchor: "{anchor}"}}\n')
     (folder / "data").mkdir()
     with open_ledger(folder / "data", None) as database:
-        await Ledger(database).considered("each", {"every": "1d", "anchor": str(anchor)}, now)
+        await Ledger(database).considered({"each": {"every": "1d", "anchor": str(anchor)}}, now)
     return f"{anchor.isoformat()}Z"
 
 

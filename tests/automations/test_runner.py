@@ -70,7 +70,7 @@ class Place:
         self.data.mkdir(exist_ok=True)
         one = next(one for one in load_folder(self.folder).definitions if one.name == name)
         with open_ledger(self.data, None) as database:
-            await Ledger(database).considered(name, one.data["trigger"], moment)
+            await Ledger(database).considered({name: one.data["trigger"]}, moment)
 
     def ledger(self, name: str | None = None) -> list[tuple[str, str]]:
         with open_ledger(self.data, None) as database:
@@ -184,7 +184,7 @@ def test_lists_and_next_ticks(place: Place) -> None:
 
 async def test_ticks_run_as_they_come(place: Place) -> None:
     """Each tick once, under the id of its time, and the ledger has it."""
-    place.has("name: often\ntrigger: {every: 1s}\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
+    place.has("name: often\ntrigger: {every: 1s}\noverlap: parallel\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
     async with running(place.runner()):
         await until(lambda: len(place.chat.said) >= 2)
     texts = [text for _, text, _ in place.chat.said.values()]
@@ -212,7 +212,7 @@ async def test_missed_ticks_are_caught_up_and_told(place: Place) -> None:
     found = [(report.tick, report.state) for report in runner.history()]
     assert found == [(days[0], "done"), *[(day, "skipped") for day in days[1:]]]
     assert runner.history()[1].message == "missed while no runner ran; the latest missed one was run instead"
-    assert place.ledger("daily") == [(days[0], "started"), *[(day, "skipped") for day in days[1:]]]
+    assert place.ledger("daily") == [(days[0], "late"), *[(day, "skipped") for day in days[1:]]]
     async with running(place.runner()):
         pass
     assert len(place.caller.calls) == 1
@@ -377,7 +377,7 @@ async def test_a_long_absence_of_the_loop_loses_no_tick(place: Place) -> None:
     """The scheduler hands on every time that went by, however late it is."""
     now = datetime.now(UTC)
     place.now = now - timedelta(seconds=3)
-    place.has("name: often\ntrigger: {every: 1s}\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
+    place.has("name: often\ntrigger: {every: 1s}\noverlap: parallel\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
     async with running(place.runner()):
         await until(lambda: len(place.chat.said) >= 3)
     ticks = [datetime.fromisoformat(text) for _, text, _ in place.chat.said.values()]
