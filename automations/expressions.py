@@ -79,8 +79,10 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset(language.OPERATORS)
 
-    def __init__(self) -> None:
-        super().__init__(undefined=StrictUndefined, optimized=False, autoescape=False, finalize=_shown, cache_size=0)
+    def __init__(self, *, autoescape: bool = False) -> None:
+        super().__init__(
+            undefined=StrictUndefined, optimized=False, autoescape=autoescape, finalize=_shown, cache_size=0
+        )
         self.filters = dict(language.filters(self.filters))
         self.tests = {name: test for name, test in self.tests.items() if name in language.TESTS}
         self.globals = {"range": language.bounded_range}
@@ -117,6 +119,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
 
 
 _sandbox = _Sandbox()
+_pages = _Sandbox(autoescape=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,15 +247,16 @@ def _read(text: str) -> _Read:
 
 
 @lru_cache(maxsize=2048)
-def _compiled(text: str) -> _Compiled:
+def _compiled(text: str, html: bool = False) -> _Compiled:
     read = _read(text)
     try:
-        if read.alone:
+        if read.alone and not html:
             found = ALONE.fullmatch(text.strip())
             source = found[1] if found else ""
             return _Compiled(_sandbox.compile_expression(source, undefined_to_none=False), True)
         # Trailing line ends are part of a text, and Jinja would drop one.
-        return _Compiled(_sandbox.from_string(text + "\n" if text.endswith("\n") else text), False)
+        sandbox = _pages if html else _sandbox
+        return _Compiled(sandbox.from_string(text + "\n" if text.endswith("\n") else text), False)
     except TemplateSyntaxError as error:
         raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
     except RecursionError:
@@ -295,8 +299,13 @@ def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
     return _evaluate(text, scope, MOST_WORK) if is_template(text) else text
 
 
-def _evaluate(text: str, scope: Mapping[str, Any], work: int) -> Any:
-    compiled = _compiled(text)
+def evaluate_page(text: str, scope: Mapping[str, Any]) -> str:
+    """A text of HTML in a scope, every value in it escaped. Raises as `evaluate` does."""
+    return str(_evaluate(text, scope, MOST_WORK, html=True))
+
+
+def _evaluate(text: str, scope: Mapping[str, Any], work: int, *, html: bool = False) -> Any:
+    compiled = _compiled(text, html)
     try:
         with budget(work):
             if not compiled.alone:
