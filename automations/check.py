@@ -1,25 +1,49 @@
-"""What types alone do not tell: operations and their fields, names in templates, the order of steps.
+"""Checks a definition against what it names: templates, steps, variables, operations, people.
 
-All of it is known when a file is loaded, so that nothing of it is found out at night.
+Types are checked before this (definition.py). All of it is known when a file is loaded, so that nothing of it is found
+out at night.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any, cast
 
 from automations.definition import Definition
-from automations.errors import Finding, Path, did_you_mean
-from automations.expressions import BadTemplate, Reference, is_template, references
+from automations.errors import Finding, Path, did_you_mean, place_of
+from automations.expressions import BadTemplate, Reference, is_template, references, trial
 from automations.shapes import is_list, is_map
-from automations.steps import Step
+from automations.steps import CallStep, Step
+from automations.triggers import duration
 from automations.yaml_source import Source
+from workspace_api.contract import UnknownOperation
 
 FIXED: Mapping[str, tuple[str, ...]] = {
     "tick": ("utc", "local", "date"),
-    "run": ("id",),
+    "run": ("id", "cause", "by"),
     "automation": ("name",),
+    "failure": ("step", "message", "state"),
+    "loop": ("index", "index0", "length"),
 }
-"""Names that are always there, with their members."""
+"""Names with their members; `event` and `secrets` may have any, the others are the file's own."""
+
+EVERYWHERE = ("tick", "run", "automation", "event")
+IN_STEPS = (*EVERYWHERE, "secrets", "vars", "steps")
+
+ELSEWHERE: Mapping[str, str] = {
+    "item": "is only there in a step with for_each",
+    "loop": "is only there in a step with for_each",
+    "failure": "is only there in the steps of on_failure",
+    "value": "is only there in the steps of undo",
+    "secrets": "is not there in vars: name it in the step that uses it",
+}
+"""Names that are there in other places."""
+
+TIMES = frozenset({"cron", "every", "at"})
+"""The keys of triggers that are due at times which are known beforehand."""
+
+PERSON = re.compile(r"@[a-z][a-z0-9_-]*|[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +51,15 @@ class _Names:
     """What a template in one place may use."""
 
     variables: Collection[str]
-    earlier: Collection[str]
-    later: Collection[str]
     roots: tuple[str, ...]
+    earlier: Collection[str] = ()
+    later: Collection[str] = ()
 
     def objection(self, reference: Reference) -> str | None:
         root, *rest = reference.path
         if root not in self.roots:
-            if root in {"item", "loop"}:
-                return f"{root} is only there in a step with for_each"
+            if root in ELSEWHERE:
+                return f"{root} {ELSEWHERE[root]}"
             if root in self.earlier:
                 return f"{root} is no name; did you mean steps.{root}?"
             if root in self.variables:
@@ -49,9 +73,9 @@ class _Names:
     def _member(self, root: str, name: str) -> str | None:
         if root == "steps" and name in self.later:
             return f"steps.{name} comes later: a step sees those before it"
-        known: dict[str, Collection[str]] = {"steps": self.earlier, "vars": self.variables, **FIXED}
+        known: Mapping[str, Collection[str]] = {"steps": self.earlier, "vars": self.variables, **FIXED}
         members = known.get(root)
-        if members is None or name in members:
+        if members is None or name in members or (root == "vars" and name == "get"):
             return None
         hints = did_you_mean(f"{root}.{name}", [f"{root}.{member}" for member in members])
         if not hints:
@@ -71,49 +95,150 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
         yield path, value
 
 
-def _templates(value: Any, path: Path, names: _Names, source: Source) -> Iterator[Finding]:
-    for place, text in _texts(value, path):
+def _is_plain(value: Any) -> bool:
+    return next(_texts(value, ()), None) is None
+
+
+def _place(path: Path, raw: Any, index: int) -> tuple[Path, Mapping[str, Any]]:
+    """Where a step stands, and as what: `undo` with one step needs no list around it."""
+    if is_map(raw):
+        return path, raw
+    return (*path, index), raw[index]
+
+
+@dataclass
+class _Check:
+    """One file under check."""
+
+    definition: Definition
+    source: Source
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The variables that have no template in them."""
+
+    def __post_init__(self) -> None:
+        self.values = {name: value for name, value in self.definition.vars.items() if _is_plain(value)}
+
+    def templates(self, value: Any, path: Path, names: _Names) -> Iterator[Finding]:
+        for place, text in _texts(value, path):
+            try:
+                told = [(names.objection(reference), reference.line) for reference in references(text)]
+                found = {message: line for message, line in reversed(told) if message is not None}
+                if not found and (wrong := trial(text, self.values)) is not None:
+                    found = {f"has no value: {wrong}": 1}
+            except BadTemplate as error:
+                found = {f"is no template: {error}": error.line}
+            for message, line in reversed(found.items()):
+                yield self.source.finding(place, message, line=line)
+
+    def steps(self, steps: Sequence[Step], raw: Any, path: Path, names: _Names) -> Iterator[Finding]:
+        """Steps in order; `raw` is what the file has there, a list or, for `undo`, a map of one step."""
+        for index, step in enumerate(steps):
+            place, written = _place(path, raw, index)
+            inner = replace(names, roots=(*names.roots, "item", "loop")) if step.for_each is not None else names
+            for key, value in written.items():
+                if key == "undo":
+                    undo = replace(inner, roots=(*inner.roots, "value"))
+                    yield from self.steps(step.undo, value, (*place, key), undo)
+                else:
+                    yield from self.templates(value, (*place, key), names if key == "for_each" else inner)
+            for where, message in (*step.findings(), *self._sense(step, path[0] == "on_failure", "undo" in path)):
+                yield self.source.finding((*place, *where), message, at_key=message.startswith("no such"))
+            if step.id:
+                later = [name for name in names.later if name != step.id]
+                names = replace(names, earlier=(*names.earlier, step.id), later=later)
+
+    def _sense(self, step: Step, after_failure: bool, undoing: bool) -> Iterator[tuple[Path, str]]:
+        """What the common keys of one step say together."""
         try:
-            used = references(text)
-        except BadTemplate as error:
-            yield source.finding(place, f"is no template: {error}", line=error.line)
-            continue
-        told: set[str] = set()
-        for reference in used:
-            objection = names.objection(reference)
-            if objection is not None and objection not in told:
-                told.add(objection)
-                yield source.finding(place, objection, line=reference.line)
+            traces, reads = step.leaves_traces, step.only_reads
+        except UnknownOperation:
+            traces, reads = False, False
+        if step.concurrency > 1:
+            if step.for_each is None:
+                yield ("concurrency",), "says how many items run at once, and there is no for_each: leave it out"
+            elif traces or step.waits:
+                why = "waits" if step.waits else "must not be done twice"
+                yield ("concurrency",), f"is not for a step that {why}: leave it out"
+        if step.undo and (undoing or after_failure):
+            yield ("undo",), f"a step of {'undo' if undoing else 'on_failure'} is not undone itself: leave it out"
+        elif step.undo and reads:
+            yield ("undo",), "there is nothing to undo: this step only reads"
+        whole = self.definition.timeout
+        if step.timeout is not None and whole is not None and duration(step.timeout) > duration(whole):
+            yield ("timeout",), f"is longer than the automation's own, {whole}"
+        end = step.timeout or whole
+        if step.retry is not None and end is not None and duration(step.retry.backoff) >= duration(end):
+            yield ("retry", "backoff"), f"is not shorter than the timeout, {end}: nothing would be tried again"
+        allowed = self.definition.operations
+        if isinstance(step, CallStep) and allowed is not None:
+            try:
+                name = step.operation.name
+            except UnknownOperation:
+                return
+            if not any(fnmatchcase(name, pattern) for pattern in allowed):
+                yield ("call",), f"{name} is not among the operations of this automation: add it to operations"
+
+    def whole(self) -> Iterator[Finding]:
+        """What the keys of the automation say together."""
+        one = self.definition
+        if one.operations is not None and not one.operations:
+            yield self.source.finding(("operations",), "is empty, so nothing could be called: leave it out for all")
+        if one.people is not None and not one.people:
+            yield self.source.finding(("people",), "is empty, so nobody could run it: leave it out for @ops")
+        for index, person in enumerate(one.people or ()):
+            if not PERSON.fullmatch(person):
+                told = f"{person} is nobody: write a role such as @ops, or the id of a user"
+                yield self.source.finding(("people", index), told)
+        if one.deadline is not None and not any(TIMES & set(type(trigger).model_fields) for trigger in one.trigger):
+            told = "needs a trigger with cron, every or at: it tells when a tick of the day has not run"
+            yield self.source.finding(("deadline",), told)
+        if one.timeout is not None and duration(one.retry.backoff) >= duration(one.timeout):
+            told = f"is not shorter than the timeout, {one.timeout}: nothing would be tried again"
+            yield self.source.finding(("retry", "backoff") if "retry" in one.model_fields_set else ("timeout",), told)
 
 
-def _ids(steps: list[Step], source: Source) -> Iterator[Finding]:
-    first: dict[str, int] = {}
+def _places(steps: Sequence[Step], raw: Any, path: Path) -> Iterator[tuple[Path, int, Step]]:
+    """All steps with their places, those of `undo` among them."""
     for index, step in enumerate(steps):
+        place, written = _place(path, raw, index)
+        yield place, index, step
+        if step.undo:
+            yield from _places(step.undo, written["undo"], (*place, "undo"))
+
+
+def _ids(places: Sequence[tuple[Path, int, Step]], source: Source) -> Iterator[Finding]:
+    """All steps of a file share one namespace, and those without an id have a name in the history."""
+    first: dict[str, Path] = {}
+    unnamed = {
+        f"{step.kind}_{index + 1}": place for place, index, step in places if step.id is None and len(place) == 2
+    }
+    for place, _, step in places:
         if step.id is None:
             continue
         if step.id in first:
-            told = f"{step.id} is the id of steps[{first[step.id]}] too: each needs its own"
-            yield source.finding(("steps", index, "id"), told)
-        first.setdefault(step.id, index)
+            told = f"{step.id} is the id of {place_of(first[step.id])} too: each needs its own"
+            yield source.finding((*place, "id"), told)
+        elif step.id in unnamed:
+            told = f"{step.id} is what {place_of(unnamed[step.id])} is called in the history: choose another"
+            yield source.finding((*place, "id"), told)
+        first.setdefault(step.id, place)
 
 
 def check(definition: Definition, source: Source) -> Iterator[Finding]:
     """Everything that is wrong with a definition that has the right shape."""
     data = cast("dict[str, Any]", source.data)
-    steps: list[Step] = list(definition.steps)
-    yield from _ids(steps, source)
-    yield from _templates(data.get("vars", {}), ("vars",), _Names((), (), (), tuple(FIXED)), source)
-    ids = [step.id for step in steps if step.id]
-    earlier: list[str] = []
-    for index, step in enumerate(steps):
-        roots = ("steps", "vars", *FIXED)
-        later = [name for name in ids if name not in earlier]
-        own = _Names(definition.vars, tuple(earlier), later, roots)
-        inner = _Names(definition.vars, tuple(earlier), later, (*roots, "item", "loop"))
-        for key, value in data["steps"][index].items():
-            each = step.for_each is not None and key != "for_each"
-            yield from _templates(value, ("steps", index, key), inner if each else own, source)
-        for place, message in step.findings():
-            yield source.finding(("steps", index, *place), message, at_key=message.startswith("no such"))
-        if step.id:
-            earlier.append(step.id)
+    one = _Check(definition, source)
+    places = [
+        *_places(definition.steps, data["steps"], ("steps",)),
+        *_places(definition.on_failure, data.get("on_failure", []), ("on_failure",)),
+    ]
+    yield from _ids(places, source)
+    yield from one.whole()
+    yield from one.templates(data.get("vars", {}), ("vars",), _Names((), EVERYWHERE))
+    ids = [step.id for step in definition.steps if step.id]
+    undoing = [step.id for place, _, step in places if step.id and "undo" in place]
+    afterwards = [step.id for step in definition.on_failure if step.id]
+    names = _Names(definition.vars, IN_STEPS, (), (*ids, *undoing, *afterwards))
+    yield from one.steps(definition.steps, data["steps"], ("steps",), names)
+    after = _Names(definition.vars, (*IN_STEPS, "failure"), ids, afterwards)
+    yield from one.steps(definition.on_failure, data.get("on_failure", []), ("on_failure",), after)
