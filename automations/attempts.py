@@ -47,7 +47,7 @@ async def _attempts(step: Step, given: Given, retry: Retry) -> Any:
                 raise
             if attempt >= retry.attempts:
                 times = f" (tried {attempt} times)" if attempt > 1 else ""
-                raise StepFailed(f"{error}{times}") from None
+                raise StepFailed(f"{error}{times}", unreachable=error.unreachable) from None
             pause = min(backoff * 2**attempt, LONGEST_PAUSE) * given.tools.random()
             asked = min(error.retry_after or 0.0, LONGEST_PAUSE)
         await given.tools.sleep(max(pause, asked))

@@ -94,11 +94,19 @@ class StepFailed(AutomationError):
 
     `doubtful`: what it was to do may have happened all the same, so it is never tried again by itself.
     `transient`: trying again may help, not sooner than `retry_after` seconds.
+    `unreachable`: the workspace did not answer, which is nothing of this automation's own.
     """
 
     def __init__(
-        self, message: str, *, doubtful: bool = False, transient: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        doubtful: bool = False,
+        transient: bool = False,
+        retry_after: float | None = None,
+        unreachable: bool = False,
     ) -> None:
+        self.unreachable = unreachable
         self.doubtful = doubtful
         self.transient = transient
         self.retry_after = retry_after

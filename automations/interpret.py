@@ -262,6 +262,8 @@ class Run:
         record: dict[str, Any] = {"state": "failed", "message": self._hiding.text(str(error)), "doubtful": doubtful}
         if step.continue_on_error and not doubtful:
             record["gone_on"] = True
+        elif isinstance(error, StepFailed) and error.unreachable:
+            record["unreachable"] = True
         return record
 
 
@@ -311,9 +313,11 @@ async def _to_the_end(run: Run) -> dict[str, Any]:
         state = RunState.STOPPED if ended.outcome.get("doubtful") else RunState.FAILED
         result: dict[str, Any] = {"state": state, "step": ended.name, "message": ended.outcome["message"]}
         run.scope["failure"] = {key: str(value) for key, value in result.items()}
+        remarks = ["unreachable"] if ended.outcome.get("unreachable") else []
         try:
             await run.steps(run.definition.on_failure, ON_FAILURE)
+            remarks += ["said"] if run.definition.on_failure else []
         except Ended as worse:
             result["message"] += f" (and then {worse.name} failed: {worse.outcome['message']})"
-        return result
+        return {**result, "remark": " ".join(remarks)} if remarks else result
     return {"state": RunState.DONE}

@@ -4,7 +4,9 @@ automation_versions    each version of each automation, from when on it was in f
 automation_schedules   up to which moment an automation's ticks are in the ledger, and for which trigger
 automation_ticks       the ledger: one line for each time that an automation was due, and what became of it
 automation_runs        one line a run: its state, for a parked one what it waits for, and what is `wanted` of it
-                       (`begin`, `wake`, `resume`, `again`, `from:<step>` or `cancel`) until a runner has done so
+                       (`begin`, `wake`, `resume`, `again`, `from:<step>` or `cancel`) until a runner has done so;
+                       `remark`: `unreachable` where the workspace did not answer, `said` where on_failure ended well;
+                       `noticed_at`: the end that people were told of or need not be told of
 automation_questions   what was asked in chat, and the answer
 automation_values      what `diff` compared, a line a run
 automation_incidents   outages that people are told of, one line each
@@ -70,7 +72,9 @@ runs = Table(
     Column("claimed_at", String(20)),
     Column("asked_at", String(24), nullable=False),
     Column("begun_at", String(24)),
-    Column("ended_at", String(24)),
+    Column("ended_at", String(24), index=True),
+    Column("remark", String(40)),
+    Column("noticed_at", String(24)),
     Index("automation_runs_by_automation", "automation", "tick"),
     Index("automation_runs_by_state", "state", "automation"),
 )

@@ -131,7 +131,7 @@ class CallStep(Step):
                 transient=answer.http_status == TOO_MANY_REQUESTS,
                 retry_after=answer.retry_after,
             )
-        raise StepFailed(f"{call.name} did not get through: {answer.reason}", transient=True)
+        raise StepFailed(f"{call.name} did not get through: {answer.reason}", transient=True, unreachable=True)
 
 
 def _doubt(call: Call[Any], reason: str) -> StepFailed:
