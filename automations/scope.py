@@ -13,13 +13,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from automations.engine import Ticket
+from automations.secrets import Secrets, spellings
 from automations.shapes import is_list, is_map
-from automations.values import encode
+from automations.values import DECIMAL, encode
 
 LARGEST_INPUT = 16_000
 """Characters of JSON of what a step was about to do that are recorded as they are."""
-SHORTEST_SECRET = 6
-"""A shorter secret is not looked for within texts: it would be found in places that have nothing to do with it."""
 
 
 class Hiding:
@@ -30,8 +29,9 @@ class Hiding:
         self._used: dict[str, str] = {}
 
     def text(self, text: str) -> str:
-        for value, name in self._used.items():
-            text = text.replace(value, f"(secret {name})")
+        # The longest first: a secret may be a part of another.
+        for value in sorted(self._used, key=len, reverse=True):
+            text = text.replace(value, f"(secret {self._used[value]})")
         return text
 
     def hide(self, value: Any) -> Any:
@@ -43,7 +43,11 @@ class Hiding:
         if is_list(value):
             return [self.hide(item) for item in value]
         if is_map(value):
+            if DECIMAL in value:
+                return value
             return {self.text(key): self.hide(item) for key, item in value.items()}
+        if isinstance(value, (int, float)) and str(value) in self._used:
+            return self.text(str(value))
         return value
 
     def told(self, inputs: Mapping[str, Any]) -> Any:
@@ -57,9 +61,15 @@ class Hiding:
     def used(self, name: str) -> str:
         """A secret that is about to be used. Raises KeyError."""
         value = self._secrets[name]
-        if len(value) >= SHORTEST_SECRET:
-            self._used[value] = name
+        for spelling in spellings(value):
+            self._used[spelling] = name
         return value
+
+    def why_missing(self, name: str) -> str:
+        """What to say of a secret that is not there."""
+        if isinstance(self._secrets, Secrets):
+            return self._secrets.why_missing(name)
+        return f"there is no secret {name}"
 
     def __contains__(self, name: object) -> bool:
         return name in self._secrets
@@ -76,6 +86,10 @@ class Watched(Mapping[str, str]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._hiding
+
+    def why_missing(self, name: str) -> str:
+        """What an expression says that names a secret which is not there."""
+        return self._hiding.why_missing(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
