@@ -14,12 +14,13 @@ from pathlib import Path
 from automations.acts import Control
 from automations.definition import Automation, read_automation
 from automations.errors import Finding, InvalidAutomation
+from automations.execution import Watcher
 from automations.listing import Listing
 from automations.plan import Plan, PlannedStep
 from automations.questions import Answered, QuestionLine
 from automations.records import Records
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, StepReport
-from automations.runner import Runner, Watcher
+from automations.runner import Runner
 
 ENDINGS = (".yaml", ".yml")
 LIBRARY = Path(__file__).parent / "library"

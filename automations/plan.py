@@ -4,19 +4,22 @@ A step that only reads gives its value to those after it; of one that would chan
 and what depends on that stays open. Nothing is recorded.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import StrictUndefined
 
+from automations.changes import Change, Changes, summary
 from automations.definition import definition_of
 from automations.engine import Ticket
+from automations.errors import StepFailed
 from automations.expressions import BadTemplate, ExpressionFailed
 from automations.interpret import BEGUN, Ended, Outcome, Run, step_name
 from automations.reports import NextTick
 from automations.steps import Given, Step, Tools
 from automations.values import decode, encode, redacted
+from workspace_api.contract import Done, InvalidArguments, find
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,25 +41,33 @@ class PlannedStep:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do, and the next ticks. `ok` where no step is open or fails."""
+    """What a run would do, what that would change, and the next ticks. `ok` where no step is open or fails."""
 
     automation: str
     steps: tuple[PlannedStep, ...]
     ticks: tuple[NextTick, ...]
+    changes: tuple[Change, ...] = ()
 
     @property
     def ok(self) -> bool:
         return all(step.state != "open" for step in self.steps)
 
+    @property
+    def summary(self) -> str:
+        """What would change in the workspace, in one sentence."""
+        return summary(self.changes)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "automation": self.automation,
             "steps": [step.to_json() for step in self.steps],
+            "changes": [change.to_json() for change in self.changes],
+            "summary": self.summary,
             "ticks": [tick.to_json() for tick in self.ticks],
         }
 
 
-class _Paper:
+class Paper:
     """A journal that only collects."""
 
     incarnation = "plan"
@@ -102,15 +113,16 @@ def _planned(name: str, line: Mapping[str, Any]) -> PlannedStep:
     return PlannedStep(name, {"done": "read", "failed": "open"}.get(state, state), value, line.get("message"))
 
 
-async def plan(ticket: Ticket, tools: Tools) -> tuple[PlannedStep, ...]:
-    """The steps of a run that is only thought through; one that is open does not end it."""
+async def plan(ticket: Ticket, tools: Tools) -> tuple[tuple[PlannedStep, ...], tuple[Change, ...]]:
+    """The steps of a run that is only thought through, and what its calls would change; a step that is open does not
+    end it."""
     definition = definition_of(ticket.data)
-    paper = _Paper()
+    paper = Paper()
     draft = _Draft(ticket, paper, tools, definition)
     try:
         draft.begin()
     except (ExpressionFailed, BadTemplate) as error:
-        return (PlannedStep("vars", "open", None, str(error)),)
+        return (PlannedStep("vars", "open", None, str(error)),), ()
     for index, step in enumerate(definition.steps):
         name = step_name(index, step)
         try:
@@ -118,4 +130,32 @@ async def plan(ticket: Ticket, tools: Tools) -> tuple[PlannedStep, ...]:
         except Ended:
             outcome = Outcome(unknown(f"steps.{name} is open"))
         draft.know(name, outcome)
-    return tuple(_planned(name, line) for name, line in paper.lines if not name.endswith(BEGUN))
+    lines = list(_lines(paper.lines))
+    return tuple(_planned(name, line) for name, line in lines), await _changes(lines, tools)
+
+
+def _lines(lines: Sequence[tuple[str, Mapping[str, Any]]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The steps of a draft, items that would run together one by one."""
+    for name, line in lines:
+        if "items" in line:
+            first = int(name.rpartition("[")[2].partition("-")[0])
+            yield from (
+                (f"{name.rpartition('[')[0]}[{first + place}]", item) for place, item in enumerate(line["items"])
+            )
+        elif not name.endswith(BEGUN):
+            yield name, line
+
+
+async def _changes(lines: Sequence[tuple[str, Mapping[str, Any]]], tools: Tools) -> tuple[Change, ...]:
+    """What the calls of a draft would change, each against what is there now."""
+
+    async def read(name: str, fields: Mapping[str, Any]) -> Any:
+        try:
+            answer = await tools.caller.attempt_raw(find(name).call(fields))
+        except (InvalidArguments, StepFailed):
+            return None
+        return answer.data.json()["data"] if isinstance(answer, Done) else None
+
+    changes = Changes(read)
+    writes = [decode(line["value"]) for _, line in lines if line["state"] == "would"]
+    return tuple([await changes.of(write["call"], write["with"]) for write in writes if "call" in write])

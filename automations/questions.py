@@ -1,8 +1,8 @@
 """Questions that runs ask of people, and their answers.
 
 open ─┬─► answered   the first answer that comes; the run is woken in the same transaction
-      ├─► expired    at the deadline: the default is the answer
-      └─► withdrawn  the run has ended without it
+      ├─► expired    at the deadline: the default is the answer       ─► open again, where the run is gone on with
+      └─► withdrawn  the run has ended without it                     ─►   and there is time
 """
 
 import json
@@ -53,10 +53,9 @@ class Answered:
 
 
 def _line(row: Any) -> QuestionLine:
-    names = QuestionLine.__slots__
-    return QuestionLine(
-        **{name: tuple(json.loads(row.options)) if name == "options" else getattr(row, name) for name in names}
-    )
+    values: dict[str, Any] = {name: getattr(row, name) for name in QuestionLine.__slots__}
+    values["options"] = tuple(json.loads(row.options))
+    return QuestionLine(**values)
 
 
 class Questions:
@@ -66,7 +65,10 @@ class Questions:
         self._database = database
 
     async def keep(self, run_id: str, to: str, question: Question, now: datetime) -> QuestionLine:
-        """Keeps a question, unless it is there, and gives it as it is kept; past its deadline it is closed."""
+        """Keeps a question, unless it is there, and gives it as it is kept; past its deadline it is closed.
+
+        One that was closed without an answer is open again where there is time: its run was gone on with.
+        """
         row = {
             "key": question.key,
             "run_id": run_id,
@@ -83,6 +85,9 @@ class Questions:
         def job(connection: Connection) -> QuestionLine:
             insert_new(connection, questions, [row])
             own = questions.c.key == question.key
+            unanswered = questions.c.state.in_(["withdrawn", "expired"])
+            if question.deadline is None or now < question.deadline:
+                connection.execute(update(questions).where(own, unanswered).values(answer=None, answered_at=None, **row))
             if question.deadline is not None and now >= question.deadline:
                 late = {"state": "expired", "answer": questions.c.default, "answered_at": utc_text(now)}
                 connection.execute(update(questions).where(own, questions.c.state == "open").values(late))

@@ -66,6 +66,12 @@ class Versions:
                 row = connection.execute(select(versions).where(own).order_by(versions.c.since).limit(1)).first()
         return _version(row) if row else None
 
+    def all_of(self, automation: str) -> list[Version]:
+        """All versions of an automation, the first one first."""
+        query = select(versions).where(versions.c.automation == automation).order_by(versions.c.since)
+        with self._database.read() as connection:
+            return [_version(row) for row in connection.execute(query)]
+
     def of(self, automation: str, digest: str) -> Version | None:
         """A version by its digest."""
         query = select(versions).where(versions.c.automation == automation, versions.c.digest == digest).limit(1)

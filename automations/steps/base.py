@@ -198,6 +198,11 @@ class Step(Model):
         """Whether running it changes nothing anywhere, so that a plan may run it."""
         return False
 
+    @property
+    def computes(self) -> bool:
+        """Whether its value comes from what it is given alone, so that a replay may run it."""
+        return False
+
     async def ready(self, given: Given) -> Wait | None:  # noqa: ARG002 - steps that wait override it and need it
         """None where `run` can give the value now; else what to wait for. May be asked any number of times, also
         after a restart, and does what it does once (`given.key`). Raises StepFailed."""

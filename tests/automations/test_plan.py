@@ -72,7 +72,8 @@ async def test_a_plan_reads_and_does_nothing_else(tmp_path: Path) -> None:
     assert not plan.ok
     assert [tick.tick for tick in plan.ticks] == ["2026-11-21T23:00:00Z", "2026-11-22T23:00:00Z"]
     assert plan.to_json()["steps"][1] == {"name": "no", "state": "skipped", "value": None, "message": None}
-    assert [name for name, _ in caller.calls] == ["finplan.request.list"]
+    compared = ["fintransaction.exchange.rate.custom.list"] * 2
+    assert [name for name, _ in caller.calls] == ["finplan.request.list", *compared]
     assert chat.said == {}
     assert not (tmp_path / "data").exists()
 
@@ -82,3 +83,46 @@ async def test_a_plan_whose_vars_have_no_value(tmp_path: Path) -> None:
     text = 'name: n\nvars: {a: "{{ tick.date / 2 }}"}\nsteps: [{call: finplan.request.list}]'
     plan = await planned(tmp_path, text, TableCaller(), Chat())
     assert [(step.name, step.state) for step in plan.steps] == [("vars", "open")]
+
+
+WRITES = """
+name: writes
+vars: {parents: [{id: 3, parent: 9}, {id: 4, parent: 2}]}
+steps:
+  - {call: fintransaction.exchange.rate.custom.set,
+     with: {currency_code_from: USD, currency_code_to: RUB, date: "2026-11-21", value: 82.5}}
+  - {call: fintransaction.exchange.rate.custom.set,
+     with: {currency_code_from: EUR, currency_code_to: RUB, date: "2026-11-21", value: 90}}
+  - for_each: "{{ vars.parents }}"
+    concurrency: 2
+    call: tasks.task.update
+    with: {id: "{{ item.id }}", fields: {board_panel_id: "{{ item.parent }}"}}
+  - {call: tasks.task.update, with: {id: 3, fields: {name: Sweep}}}
+  - {call: tasks.task.remove, with: {id: 4}}
+  - {call: tasks.task.create, with: {name: New, board_panel_id: 1}}
+  - {call: tasks.task.update, with: {id: 99, fields: {name: Gone}}}
+"""
+
+
+async def test_a_plan_says_what_its_writes_would_change(tmp_path: Path) -> None:
+    """Each write against what is there now: fields that differ, moves, new and gone things; and one sentence."""
+    tasks = [{"id": 3, "name": "Clean", "board_panel_id": 1}, {"id": 4, "name": "Wash", "board_panel_id": 2}]
+    rates = [{"date": "2026-11-20", "value": 81}, {"date": "2026-11-25", "value": 1}]
+    caller = TableCaller({"tasks.task.list": tasks, "fintransaction.exchange.rate.custom.list": rates})
+    plan = await planned(tmp_path, WRITES, caller, Chat())
+    assert [str(change) for change in plan.changes] == [
+        "fintransaction.exchange.rate.custom.set USD→RUB: value: 81 → 82.5",
+        "fintransaction.exchange.rate.custom.set EUR→RUB: value: 81 → 90.0",
+        'tasks.task.update #3 "Clean": board_panel_id: 1 → 9',
+        'tasks.task.update #4 "Wash": stays as it is',
+        'tasks.task.update #3 "Clean": name: Clean → Sweep',
+        'tasks.task.remove #4 "Wash": goes',
+        "tasks.task.create: is new (name = New, board_panel_id = 1)",
+        "tasks.task.update #99: is written (name = Gone)",
+    ]
+    assert plan.summary == (
+        "2 rates change, 1 task moves, 1 task stays as it is, 1 task changes, 1 task goes, 1 task is new, "
+        "1 task is written"
+    )
+    assert [name for name, _ in caller.calls].count("tasks.task.list") == 1
+    assert not any(name.endswith(("set", "update", "remove", "create")) for name, _ in caller.calls)
