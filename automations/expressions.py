@@ -10,7 +10,7 @@ so that nothing has to be killed from outside. The same input gives the same val
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from functools import lru_cache
@@ -19,6 +19,7 @@ from typing import Any, cast
 from jinja2 import StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, nodes
 from jinja2.exceptions import SecurityError
 from jinja2.exceptions import TemplateError as JinjaError
+from jinja2.parser import Parser
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -165,37 +166,47 @@ def _plain(text: str) -> _Read | None:
     return _Read(tuple(found), alone)
 
 
-def _acts(tree: nodes.Template) -> bool:
-    looked_up = (node for node in tree.find_all(nodes.Getitem) if not isinstance(node.arg, nodes.Const))
-    return tree.find(nodes.Call) is not None or next(looked_up, None) is not None
-
-
-class _Names:
-    """Finds the names that a template takes from outside: those that no loop and no `set` in it has bound."""
+class _Reader:
+    """Goes once through a template: checks each node, and finds the names that it takes from outside, those that no
+    loop and no `set` in it has bound."""
 
     def __init__(self) -> None:
         self.found: list[Reference] = []
+        self.acts = False
 
-    def visit(self, node: nodes.Node, bound: set[str]) -> None:
-        if isinstance(node, nodes.For):
-            self.visit(node.iter, bound)
-            inside = bound | {"loop"} | _targets(node.target)
-            for part in (*([node.test] if node.test else []), *node.body):
-                self.visit(part, inside)
-            outside = set(bound)
-            for part in node.else_:
-                self.visit(part, outside)
+    def visit(self, node: nodes.Node, bound: set[str], turns: int = 1) -> None:
+        language.check(node)
+        if isinstance(node, (nodes.Getattr, nodes.Getitem, nodes.Name)):
+            self._member(node, bound, turns)
+        elif isinstance(node, nodes.For):
+            self._loop(node, bound, turns * language.turns(node))
         elif isinstance(node, nodes.Assign):
-            self.visit(node.node, bound)
+            self.visit(node.node, bound, turns)
             bound |= _targets(node.target)
-        elif isinstance(node, (nodes.Getattr, nodes.Getitem, nodes.Name)):
-            self._member(node, bound)
         else:
-            for child in node.iter_child_nodes():
-                self.visit(child, bound)
+            self.acts = self.acts or isinstance(node, nodes.Call)
+            for name in node.fields:
+                part: Any = getattr(node, name)
+                if isinstance(part, nodes.Node):
+                    self.visit(part, bound, turns)
+                elif is_list(part):
+                    for child in part:
+                        if isinstance(child, nodes.Node):
+                            self.visit(child, bound, turns)
 
-    def _member(self, node: nodes.Node, bound: set[str]) -> None:
+    def _loop(self, node: nodes.For, bound: set[str], turns: int) -> None:
+        language.loops(turns, node.lineno)
+        self.visit(node.iter, bound)
+        inside = bound | {"loop"} | _targets(node.target)
+        for part in (*([node.test] if node.test else []), *node.body):
+            self.visit(part, inside, turns)
+        outside = set(bound)
+        for part in node.else_:
+            self.visit(part, outside)
+
+    def _member(self, node: nodes.Node, bound: set[str], turns: int) -> None:
         names: list[str] = []
+        line = node.lineno
         while isinstance(node, (nodes.Getattr, nodes.Getitem)):
             if isinstance(node, nodes.Getattr):
                 names.append(node.attr)
@@ -203,22 +214,30 @@ class _Names:
                 names.append(str(node.arg.value))
             else:
                 names.clear()
-                self.visit(node.arg, bound)
+                self.acts = True
+                self.visit(node.arg, bound, turns)
             node = node.node
+            language.check(node)
         if not isinstance(node, nodes.Name):
-            self.visit(node, bound)
+            self.visit(node, bound, turns)
         elif node.name not in bound and node.name not in _sandbox.globals:
-            self.found.append(Reference((node.name, *reversed(names)), node.lineno))
+            self.found.append(Reference((node.name, *reversed(names)), line))
 
 
 def _targets(target: nodes.Node) -> set[str]:
-    return {name.name for name in (target, *target.find_all(nodes.Name)) if isinstance(name, nodes.Name)}
+    language.check(target)
+    if isinstance(target, nodes.Name):
+        return {target.name}
+    parts: Sequence[nodes.Node] = getattr(target, "items", ())
+    return {name for part in parts for name in _targets(part)}
 
 
-def _references(tree: nodes.Template) -> tuple[Reference, ...]:
-    names = _Names()
-    names.visit(tree, set())
-    return tuple(names.found)
+def _is_alone(text: str, body: Sequence[nodes.Node]) -> bool:
+    if not ALONE.fullmatch(text.strip()):
+        return False
+    parts = [part for output in body for part in getattr(output, "nodes", [output])]
+    told = [part for part in parts if not (isinstance(part, nodes.TemplateData) and not part.data.strip())]
+    return len(told) == 1 and isinstance(told[0], nodes.Expr) and not isinstance(told[0], nodes.TemplateData)
 
 
 @lru_cache(maxsize=4096)
@@ -230,14 +249,13 @@ def _read(text: str) -> _Read:
     if plain is not None:
         return plain
     try:
-        tree = _sandbox.parse(text)
-        language.check(tree)
-        alone = False
-        if ALONE.fullmatch(text.strip()):
-            parts = [part for output in tree.body for part in getattr(output, "nodes", [output])]
-            told = [part for part in parts if not (isinstance(part, nodes.TemplateData) and not part.data.strip())]
-            alone = len(told) == 1 and isinstance(told[0], nodes.Expr) and not isinstance(told[0], nodes.TemplateData)
-        return _Read(_references(tree), alone, _acts(tree))
+        # Not `parse`, which goes through the whole once more to make it ready for compiling.
+        body = Parser(_sandbox, text).subparse()
+        reader = _Reader()
+        bound: set[str] = set()
+        for node in body:
+            reader.visit(node, bound)
+        return _Read(tuple(reader.found), _is_alone(text, body), reader.acts)
     except TemplateSyntaxError as error:
         raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
     except language.NotAvailable as error:

@@ -82,6 +82,9 @@ _BY_NAME = {"map": (0, "filter"), "select": (0, "test"), "reject": (0, "test"), 
 """The filters that are given the name of a filter or a test, and where."""
 
 
+_FILTER_NAMES = frozenset({*JINJAS, *BOUNDED, *FILTERS})
+
+
 class NotAvailable(Exception):
     """A part of Jinja2 that automations do not speak."""
 
@@ -92,18 +95,18 @@ class NotAvailable(Exception):
 
 def filter_names() -> list[str]:
     """All filters of the language, sorted."""
-    return sorted({*JINJAS, *BOUNDED, *FILTERS})
+    return sorted(_FILTER_NAMES)
 
 
 def _known(kind: str, name: str, line: int) -> None:
-    names = filter_names() if kind == "filter" else sorted(TESTS)
-    if name not in names:
+    if name not in (_FILTER_NAMES if kind == "filter" else TESTS):
+        names = filter_names() if kind == "filter" else sorted(TESTS)
         hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
         raise NotAvailable(f"there is no {kind} {name}{hint}", line)
 
 
 def _hidden(name: object, line: int) -> None:
-    if isinstance(name, str) and any(part.startswith("__") for part in name.split(".")):
+    if isinstance(name, str) and "__" in name and any(part.startswith("__") for part in name.split(".")):
         raise NotAvailable(f"{name} is out of reach: names that start with __ are no data", line)
 
 
@@ -122,6 +125,7 @@ def _called(node: nodes.Call) -> None:
 
 
 def _filter(node: nodes.Filter) -> None:
+    _no_stars(node)
     _known("filter", node.name, node.lineno)
     place, kind = _BY_NAME.get(node.name, (-1, ""))
     if 0 <= place < len(node.args) and isinstance(given := node.args[place], nodes.Const):
@@ -131,31 +135,56 @@ def _filter(node: nodes.Filter) -> None:
             _hidden(argument.value, node.lineno)
 
 
-def _check(node: nodes.Node) -> None:
-    if not isinstance(node, _NODES):
-        what, instead = INSTEAD.get(
-            type(node), (type(node).__name__.lower(), "say it with values, filters, if and for")
-        )
-        raise NotAvailable(f"{what} is not available in templates: {instead}", node.lineno)
-    if isinstance(node, (nodes.Call, nodes.Filter)) and (node.dyn_args or node.dyn_kwargs):
+def _call(node: nodes.Call) -> None:
+    _no_stars(node)
+    _called(node)
+
+
+def _no_stars(node: nodes.Call | nodes.Filter) -> None:
+    if node.dyn_args or node.dyn_kwargs:
         raise NotAvailable("* and ** are not available in calls: write the values out", node.lineno)
-    if isinstance(node, nodes.For) and node.recursive:
+
+
+def _for(node: nodes.For) -> None:
+    if node.recursive:
         raise NotAvailable("recursive loops are not available in templates: write one loop for each level", node.lineno)
-    if isinstance(node, nodes.Name) and node.name.startswith("_"):
+
+
+def _name(node: nodes.Name) -> None:
+    if node.name.startswith("_"):
         raise NotAvailable(f"{node.name} is no name: names do not start with _", node.lineno)
-    if isinstance(node, nodes.Getattr):
-        _hidden(node.attr, node.lineno)
-    elif isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Const):
+
+
+def _getitem(node: nodes.Getitem) -> None:
+    if isinstance(node.arg, nodes.Const):
         _hidden(node.arg.value, node.lineno)
-    elif isinstance(node, nodes.Filter):
-        _filter(node)
-    elif isinstance(node, nodes.Test):
-        _known("test", node.name, node.lineno)
-    elif isinstance(node, nodes.Call):
-        _called(node)
 
 
-def _turns(loop: nodes.For) -> int:
+CHECKS: Mapping[type[nodes.Node], Callable[[Any], None] | None] = {
+    **dict.fromkeys(_NODES),
+    nodes.Call: _call,
+    nodes.Filter: _filter,
+    nodes.Test: lambda node: _known("test", node.name, node.lineno),
+    nodes.For: _for,
+    nodes.Name: _name,
+    nodes.Getattr: lambda node: _hidden(node.attr, node.lineno),
+    nodes.Getitem: _getitem,
+}
+"""The nodes of the language, and what else has to hold for one."""
+
+
+def check(node: nodes.Node) -> None:
+    """Refuses a node (not those within it) that has no bound, is unknown or out of reach. Raises NotAvailable."""
+    kind = type(node)
+    if kind not in CHECKS:
+        what, instead = INSTEAD.get(kind, (kind.__name__.lower(), "say it with values, filters, if and for"))
+        raise NotAvailable(f"{what} is not available in templates: {instead}", node.lineno)
+    further = CHECKS[kind]
+    if further is not None:
+        further(node)
+
+
+def turns(loop: nodes.For) -> int:
     """How often a loop over a range of written numbers turns; 1 where that is not known."""
     over = loop.iter
     if not isinstance(over, nodes.Call) or not all(isinstance(bound, nodes.Const) for bound in over.args):
@@ -166,23 +195,10 @@ def _turns(loop: nodes.For) -> int:
     return max(len(range(*bounds)), 1)
 
 
-def _loops(node: nodes.Node, turns: int) -> None:
-    for child in node.iter_child_nodes():
-        inner = turns * _turns(child) if isinstance(child, nodes.For) else turns
-        if inner > MOST_WORK:
-            told = f"would turn {inner:,} times, more than {MOST_WORK:,}: loop over less"
-            raise NotAvailable(told, child.lineno)
-        _loops(child, inner)
-
-
-def check(tree: nodes.Template) -> None:
-    """Refuses what has no bound, what is unknown and what is out of reach. Raises NotAvailable."""
-    loops = False
-    for node in tree.find_all(nodes.Node):
-        _check(node)
-        loops = loops or isinstance(node, nodes.For)
-    if loops:
-        _loops(tree, 1)
+def loops(count: int, line: int) -> None:
+    """Refuses loops within loops that would not end in time. Raises NotAvailable."""
+    if count > MOST_WORK:
+        raise NotAvailable(f"would turn {count:,} times, more than {MOST_WORK:,}: loop over less", line)
 
 
 def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
@@ -387,5 +403,5 @@ def filters(defaults: Mapping[str, Callable[..., Any]]) -> Mapping[str, Callable
 
 __all__ = [
     "LONGEST_TEMPLATE", "OPERATORS", "TESTS", "NotAvailable", "TemplateSyntaxError", "as_value", "bounded",
-    "bounded_range", "check", "filters", "may_call",
+    "bounded_range", "check", "filter_names", "filters", "loops", "may_call", "turns",
 ]  # fmt: skip
