@@ -155,8 +155,12 @@ class Engine(Protocol):
         none; or, without one, where its process left it. Does nothing where another process was quicker."""
         ...
 
-    async def take_over(self, run_ids: Collection[str]) -> None:
-        """Queues the runs of a process that is dead for any runner."""
+    async def take_over(self, run_ids: Collection[str], executor: str) -> None:
+        """Queues the runs of a process that is dead for any runner; those alone that are still its own."""
+        ...
+
+    def leave(self) -> None:
+        """Ends at once what runs here, and records nothing: another process may have begun it."""
         ...
 
     async def stop(self, grace_seconds: float) -> None:

@@ -13,38 +13,38 @@ import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from automations.backfill import Missing, due, enter_backfill
 from automations.callers import WithKey, caller_of
-from automations.catch_up import caught_up
-from automations.definition import Automation, definition_of
+from automations.definition import Automation
 from automations.desk import LedgerDesk, NothingKept
 from automations.dispatch import Dispatcher
-from automations.engine import ENDED, Cause, Engine, Journal, RunHistory, RunState, Ticket
+from automations.engine import ENDED, Cause, Engine, RunHistory, RunState, Ticket
 from automations.engine_dbos import DbosEngine
-from automations.errors import NotResumable, StepFailed, UnknownRun
-from automations.executors import Executors
-from automations.interpret import interpret
+from automations.errors import NotResumable, UnknownRun
+from automations.execution import Execution, Watcher
+from automations.executors import Executors, Held
 from automations.ledger import Ledger, LedgerLine, RunLine
 from automations.listing import Listing
 from automations.plan import Plan, plan
 from automations.ports import Caller, Clock, Desk, Messenger, Sleep
 from automations.records import Records, engine_url, open_ledger
+from automations.replay import Replay, replay
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, run_report
+from automations.service import Service
 from automations.steps import Tools
 from automations.steps.published import HOSTS
-from automations.triggers import Tick, utc_text
+from automations.triggers import utc_text
 from automations.versions import Versions
 from storage import Database
 
 log = logging.getLogger(__name__)
 
-LOOK_SECONDS = 1.0
-"""Between two looks at what is wanted of runs, by whatever process."""
-REAP_SECONDS = 5.0
-RECONCILE_SECONDS = 60.0
+LOOK_SECONDS = 0.25
+"""Between two looks at a run that is waited for."""
 GRACE_SECONDS = 15.0
 """How long a stopping runner lets runs finish; what is not finished goes on with the next start."""
 
@@ -53,26 +53,14 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-class Watcher:
-    """What is done beside the runs; the default does nothing. notices.py has the one that tells people."""
-
-    async def on_ended(self, run: RunLine) -> None:
-        """A run has ended, well or badly."""
-
-    async def on_missed(self, lines: Sequence[LedgerLine]) -> None:
-        """Ticks were missed while no runner ran."""
-
-    async def look(self, now: datetime) -> None:
-        """Called every few seconds while the runner is well."""
-
-
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Opened:
     """What is open while an engine runs in this process."""
 
     engine: Engine
     ledger: Ledger
     dispatcher: Dispatcher
+    execution: Execution
 
 
 class Runner:
@@ -118,12 +106,10 @@ class Runner:
         self._clock = clock
         self._new_id = new_id
         self._grace_seconds = grace_seconds
-        self._executors = Executors(data / "runners", host or socket.gethostname())
+        self._host = host or socket.gethostname()
         self._opened: _Opened | None = None
         self._nudge = asyncio.Event()
-        self._executing: set[str] = set()
-        self._cancelled: set[str] = set()
-        self._replaced: asyncio.Queue[None] = asyncio.Queue()
+        self._service: Service | None = None
 
     # What there is
 
@@ -159,8 +145,24 @@ class Runner:
             run_id, name, automation.data, self._folder(automation), moment, self._zone_of(automation), Cause.MANUAL
         )
         with self._past() as desk:
-            tools = self._tools(automation, desk)
-            return Plan(name, await plan(ticket, tools), tuple(self.next_ticks(name, n)))
+            tools = self._tools(desk)
+            bound = caller_of(automation.definition, self._caller, self._with_key, self._secrets)
+            tools = replace(tools, caller=bound)
+            steps, changes = await plan(ticket, tools)
+        return Plan(name, steps, tuple(self.next_ticks(name, n)), changes)
+
+    async def replay(self, automation: Automation, run_id: str) -> Replay:
+        """What a file does with the recorded answers of a run; nothing is done. Raises UnknownRun."""
+        with Records(self._data, self._database_url) as records:
+            line = records.ledger.run(run_id)
+            if line is None:
+                raise UnknownRun(run_id)
+            folder = self._folder(automation)
+            ticket = Ticket(
+                run_id, line.automation, automation.data, folder, line.tick, line.zone, line.cause, line.details
+            )
+            recorded = [(record.name, record.output) for record in records.engine.steps(run_id)]
+        return await replay(automation, ticket, recorded, self._tools(NothingKept()))
 
     @contextmanager
     def _past(self) -> Generator[Desk]:
@@ -228,7 +230,7 @@ class Runner:
         known = opened.engine.history.run(line.run_id)
         if known is None or known.state is RunState.WAITING:
             raise NotResumable(f"{line.run_id} waits for a runner: start one with `workspace run`")
-        with self._executors.dead(known.executor or "") as dead:
+        async with self._executors(opened.ledger.database).dead(known.executor or "") as dead:
             if not dead:
                 raise NotResumable(f"{line.run_id} is under way")
             await opened.engine.go_on(line.run_id, None)
@@ -243,6 +245,49 @@ class Runner:
             run = await opened.ledger.enter(line, original.digest, self._clock(), claimed=True)
             await opened.engine.begin(opened.dispatcher.ticket(run))
             return await self._finished(opened, line.run_id)
+
+    async def backfill(
+        self,
+        name: str,
+        start: datetime,
+        end: datetime,
+        *,
+        current: bool = False,
+        by: str = "",
+        told: Callable[[int, int, RunReport], None] | None = None,
+    ) -> list[RunReport]:
+        """Runs the ticks of a past time that were never run, one after another, each with the definition of its day.
+
+        Ends at the first that does not end well. `told` is told how many of how many are done, and the last one.
+        Raises UnknownAutomation, or ValueError where they are too many.
+        """
+        automation = self._listing.automation(name)
+        reports: list[RunReport] = []
+        async with self._own_engine() as opened:
+            database = opened.ledger.database
+            missing = [one for one in self._due(database, automation, start, end, current=current) if one.to_run]
+            for number, one in enumerate(missing, 1):
+                if current:
+                    await Versions(database).enter([automation], self._clock())
+                run = await enter_backfill(database, one, by, self._clock())
+                await opened.engine.begin(opened.dispatcher.ticket(run))
+                reports.append(await self._finished(opened, run.run_id))
+                if told is not None:
+                    told(number, len(missing), reports[-1])
+                if not reports[-1].ok:
+                    break
+        return reports
+
+    def due_in(self, name: str, start: datetime, end: datetime, *, current: bool = False) -> list[Missing]:
+        """The ticks of a past time, and what is known of each; nothing is run. Raises as `backfill`."""
+        automation = self._listing.automation(name)
+        with self._ledger_open() as database:
+            return self._due(database, automation, start, end, current=current)
+
+    def _due(
+        self, database: Database, automation: Automation, start: datetime, end: datetime, *, current: bool
+    ) -> list[Missing]:
+        return due(database, automation, start, end, self._zone_of(automation), current=current)
 
     async def _finished(self, opened: _Opened, run_id: str) -> RunReport:
         """Waits for the end of a run, and meanwhile does for it, and for the runs that it waits for, what a runner
@@ -263,7 +308,7 @@ class Runner:
             self._nudge.clear()
             await opened.dispatcher.look(belongs)
             try:
-                async with asyncio.timeout(LOOK_SECONDS / 4):
+                async with asyncio.timeout(LOOK_SECONDS):
                     await self._nudge.wait()
             except TimeoutError:
                 continue
@@ -274,24 +319,29 @@ class Runner:
         if self._opened is not None:
             yield self._opened
             return
-        with self._ledger_open() as database, self._executors.by_hand(self._new_id()) as executor:
-            engine = self._dbos(executor, takes_queue=False)
-            opened = self._open(engine, database, engine.begin)
-            await engine.start(self._interpret)
-            grace = self._grace_seconds
-            try:
-                yield opened
-                # What this process took up besides is not left half done.
-                grace = 600.0
-            finally:
-                await engine.stop(grace)
-                self._opened = None
+        with self._ledger_open() as database:
+            async with self._executors(database).by_hand(self._new_id()) as held:
+                engine = self._dbos(held.executor, takes_queue=False)
+                opened = self._open(engine, database, engine.begin)
+                await engine.start(opened.execution.interpret)
+                keeping = asyncio.create_task(held.keep())
+                # Where another process has taken its runs over, it ends them here.
+                keeping.add_done_callback(lambda done: None if done.cancelled() else engine.leave())
+                grace = self._grace_seconds
+                try:
+                    yield opened
+                    # What this process took up besides is not left half done.
+                    grace = 600.0
+                finally:
+                    keeping.cancel()
+                    await engine.stop(grace)
+                    self._opened = None
 
     def _open(self, engine: Engine, database: Database, begin: Callable[[Ticket], Awaitable[None]]) -> _Opened:
         ledger = Ledger(database)
-        self._opened = _Opened(
-            engine, ledger, Dispatcher(ledger, engine, lambda: self._automations, self._clock, begin)
-        )
+        dispatcher = Dispatcher(ledger, engine, lambda: self._automations, self._clock, begin)
+        execution = self._execution(ledger, self._desk(ledger, engine.history))
+        self._opened = _Opened(engine, ledger, dispatcher, execution)
         return self._opened
 
     # Ticks
@@ -300,165 +350,59 @@ class Runner:
         """Runs ticks until `stop` is set; `ready` is called once ticks are being watched."""
         database = await asyncio.to_thread(self._ledger_open)
         try:
-            with self._executors.runner() as executor:
-                engine = self._dbos(executor, takes_queue=True)
-                opened = self._open(engine, database, engine.submit)
-                await engine.start(self._interpret)
-                try:
-                    await self._watch(opened, executor, stop, ready)
-                finally:
-                    await engine.stop(self._grace_seconds)
-                    self._opened = None
+            while not stop.is_set():
+                async with self._executors(database).runner() as held:
+                    await self._serve(database, held, stop, ready)
         finally:
             database.close()
 
-    async def _watch(
-        self, opened: _Opened, executor: str, stop: asyncio.Event, ready: Callable[[], None] | None
+    async def _serve(
+        self, database: Database, held: Held, stop: asyncio.Event, ready: Callable[[], None] | None
     ) -> None:
-        from automations.schedule import Schedule
-
-        arrivals: asyncio.Queue[tuple[str, Tick]] = asyncio.Queue()
-        schedule = Schedule(lambda name, tick: arrivals.put_nowait((name, tick)))
-        await self._hand_on(opened.engine, executor)
-        now = self._clock()
-        await self._catch_up(opened, now)
-        for automation in self._automations.values():
-            schedule.add(automation.name, automation.definition.trigger, self._zone, now)
-        await opened.dispatcher.dispatch()
-        schedule.start()
-        tasks = [
-            asyncio.create_task(self._take(arrivals, opened)),
-            asyncio.create_task(self._look(opened)),
-            asyncio.create_task(self._tend(opened, executor)),
-            asyncio.create_task(stop.wait()),
-        ]
+        """Until `stop`, or until the name is lost: then what runs here is left to others at once."""
+        engine = self._dbos(held.executor, takes_queue=True)
+        opened = self._open(engine, database, engine.submit)
+        await engine.start(opened.execution.interpret)
+        self._service = Service(
+            engine, opened.dispatcher, opened.execution, self._executors(database), held,
+            watcher=self._watcher, clock=self._clock, zone=self._zone, nudge=self._nudge,
+        )  # fmt: skip
+        grace = self._grace_seconds
         try:
-            if ready is not None:
-                ready()
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            if not await self._service.run(self._automations, stop, ready):
+                grace = 0.0
         finally:
-            schedule.stop()
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+            self._service = None
+            await engine.stop(grace)
+            self._opened = None
 
-    async def _catch_up(self, opened: _Opened, now: datetime) -> None:
-        """Enters the versions in force, and what was missed while no runner ran."""
-        automations = list(self._automations.values())
-        await Versions(opened.ledger.database).enter(automations, now)
-        timed = {one.name: one for one in automations if one.definition.trigger}
-        considered = await opened.ledger.considered({name: one.data.get("trigger") for name, one in timed.items()}, now)
-        missed: list[LedgerLine] = []
-        for name, one in timed.items():
-            definition = one.definition
-            missed += caught_up(name, definition.trigger, self._zone, considered[name], now, definition.catch_up)
-        await opened.ledger.record(missed, now)
-        if missed:
-            await self._watcher.on_missed(missed)
-
-    async def _take(self, arrivals: "asyncio.Queue[tuple[str, Tick]]", opened: _Opened) -> None:
-        """Enters ticks as they come, those that came meanwhile together, then asks for their runs."""
-        while True:
-            batch = [await arrivals.get()]
-            while not arrivals.empty():
-                batch.append(arrivals.get_nowait())
-            await opened.dispatcher.arrive([LedgerLine(name, tick.name, tick.zone, "due") for name, tick in batch])
-
-    async def _look(self, opened: _Opened) -> None:
-        """Does what is wanted of runs: each second, and at once after a run has ended here."""
-        while True:
-            self._nudge.clear()
-            try:
-                await opened.dispatcher.look()
-                if self._executing:
-                    self._cancelled |= await asyncio.to_thread(opened.ledger.to_cancel, list(self._executing))
-                if await asyncio.to_thread(opened.ledger.due):
-                    await opened.dispatcher.dispatch()
-            except Exception:  # a database that is away for a while must not end the runner: the ledger keeps all
-                log.exception("the ledger or the engine cannot be reached; trying again")
-                await asyncio.sleep(REAP_SECONDS)
-            try:
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._nudge.wait()
-            except TimeoutError:
-                continue
-
-    async def _tend(self, opened: _Opened, executor: str) -> None:
-        """Hands on the runs of dead processes, looks after forgotten runs, and lets the watcher look."""
-        last = asyncio.get_running_loop().time()
-        while True:
-            await asyncio.sleep(REAP_SECONDS)
-            try:
-                await self._hand_on(opened.engine, executor)
-                if asyncio.get_running_loop().time() - last > RECONCILE_SECONDS:
-                    last = asyncio.get_running_loop().time()
-                    await opened.dispatcher.reconcile(self._clock() - timedelta(seconds=RECONCILE_SECONDS))
-                await self._watcher.look(self._clock())
-            except Exception:  # the same
-                log.exception("the ledger or the engine cannot be reached; trying again")
-
-    async def _hand_on(self, engine: Engine, executor: str) -> None:
-        """Queues the runs of processes that are dead."""
-        for other in {run.executor for run in await asyncio.to_thread(engine.history.under_way)} - {executor, None}:
-            with self._executors.dead(other or "") as dead:
-                if not dead:
-                    continue
-                runs = await asyncio.to_thread(engine.history.under_way)
-                lost = [run.ticket.run_id for run in runs if run.executor == other]
-                if lost:
-                    log.warning("%s has died; its runs go on here: %s", other, ", ".join(lost))
-                    await engine.take_over(lost)
+    async def replace(self, definitions: Sequence[Automation]) -> None:
+        """Takes other definitions into force, all at once; runs under way go on with theirs."""
+        before = self._automations
+        self._automations = {automation.name: automation for automation in definitions}
+        self._listing = Listing(definitions, zone=self._zone, clock=self._clock)
+        if self._service is not None:
+            await self._service.replace(before, self._automations)
 
     # What both need
+
+    def _executors(self, database: Database) -> Executors:
+        return Executors(self._data / "runners", self._host, database, self._new_id, self._clock)
 
     def _dbos(self, executor: str, *, takes_queue: bool) -> Engine:
         url = engine_url(self._data, self._database_url)
         self._data.mkdir(parents=True, exist_ok=True)
         return DbosEngine(url, executor=executor, new_id=self._new_id, takes_queue=takes_queue)
 
-    def _tools(self, automation: Automation | None, desk: Desk) -> Tools:
-        tools = Tools(
+    def _tools(self, desk: Desk) -> Tools:
+        return Tools(
             self._caller, self._messenger, self._data / "files", self._hosts, self._sleep, self._jitter,
-            desk, self._clock, self._secrets, self._cancelled.__contains__,
+            desk, self._clock, self._secrets,
         )  # fmt: skip
-        return tools if automation is None else self._bound(tools, automation.definition)
 
-    def _bound(self, tools: Tools, definition: Any) -> Tools:
-        return replace(tools, caller=caller_of(definition, self._caller, self._with_key, self._secrets))
-
-    async def _interpret(self, ticket: Ticket, journal: Journal) -> dict[str, object]:
-        """One go of a run: the ledger knows of its begin and of its end."""
-        opened = self._opened
-        assert opened is not None
-        run_id = ticket.run_id
-        if not await opened.ledger.began(run_id, self._clock()):
-            await opened.ledger.ended(run_id, {"state": RunState.CANCELLED}, self._clock())
-            return {"state": RunState.CANCELLED}
-        log.info("run %s begins or goes on", run_id)
-        self._executing.add(run_id)
-        try:
-            result = await self._one_go(opened, ticket, journal)
-        finally:
-            self._executing.discard(run_id)
-            self._cancelled.discard(run_id)
-        await opened.ledger.ended(run_id, result, self._clock())
-        log.info("run %s: %s", run_id, result["state"])
-        self._nudge.set()
-        if result["state"] in ENDED:
-            line = await asyncio.to_thread(opened.ledger.run, run_id)
-            if line is not None:
-                await self._watcher.on_ended(line)
-        return result
-
-    async def _one_go(self, opened: _Opened, ticket: Ticket, journal: Journal) -> dict[str, object]:
-        desk = self._desk(opened.ledger, opened.engine.history)
-        try:
-            tools = self._bound(self._tools(None, desk), definition_of(ticket.data))
-            return await interpret(ticket, journal, tools)
-        except StepFailed as error:
-            return {"state": RunState.FAILED, "step": "key", "message": str(error)}
+    def _execution(self, ledger: Ledger, desk: Desk) -> Execution:
+        tools = self._tools(desk)
+        return Execution(ledger, desk, tools, self._clock, self._watcher, self._with_key, self._nudge.set)
 
 
 def refuse_to_resume(line: RunLine, *, again: bool, from_step: str | None) -> None:
