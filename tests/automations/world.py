@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from json import dumps
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, Generic, TypeVar
 
 from automations.definition import Automation, read_automation
@@ -89,6 +90,9 @@ class MemoryDesk:
             await self.chat.ask(to, question)
         return self.answers.get(question.key)
 
+    async def asked_of(self, key: str) -> str | None:
+        return self.chat.asked[key][0] if key in self.chat.asked else None
+
     async def last_value(self, automation: str, name: str, run_id: str) -> tuple[bool, Any]:
         return name in self.last, self.last.get(name)
 
@@ -128,6 +132,7 @@ class MemoryJournal:
 
 def automation(text: str, folder: Path = Path()) -> Automation:
     """A definition from the YAML of its steps."""
+    text = dedent(text)
     body = text if text.startswith("name:") else f"name: test\n{text}"
     return read_automation(body, folder / "test.yaml")
 
