@@ -7,7 +7,7 @@ parent's descriptor without following links, so that a link put in between canno
 import os
 import secrets
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -88,15 +88,23 @@ def replace_file(root: Path, name: str, content: bytes) -> Path:
     return root.joinpath(*folders, last)
 
 
-def read_file(root: Path, name: str) -> bytes:
+def read_first(roots: Sequence[Path], name: str, largest: int = LARGEST_BYTES) -> bytes:
+    """Reads a plain file below the first folder that has it. Raises UnsafePath, or OSError where there is none."""
+    for root in roots[:-1]:
+        with suppress(FileNotFoundError):
+            return read_file(root, name, largest)
+    return read_file(roots[-1], name, largest)
+
+
+def read_file(root: Path, name: str, largest: int = LARGEST_BYTES) -> bytes:
     """Reads a plain file. Raises UnsafePath, or OSError where there is none."""
     *folders, last = parts_of(name)
     with _folder(root, tuple(folders), make=False) as folder:
         _refuse_link(last, folder)
         with os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder), "rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-    if len(content) > LARGEST_BYTES:
-        raise UnsafePath(f"{name} is larger than {LARGEST_BYTES // 1024 // 1024} MB")
+            content = file.read(largest + 1)
+    if len(content) > largest:
+        raise UnsafePath(f"{name} is larger than {largest // 1024 // 1024} MB")
     return content
 
 

@@ -24,7 +24,7 @@ from automations.expressions import is_template
 from automations.shapes import is_list
 from automations.steps import fetch
 from automations.steps.base import Given, Step
-from automations.steps.files import UnsafePath, parts_of, read_file
+from automations.steps.files import UnsafePath, parts_of, read_first
 from automations.steps.published import PUBLISHERS, BadRates, Published
 from automations.triggers import Duration, Model, duration
 
@@ -74,7 +74,9 @@ class RatesStep(Step):
         try:
             document = await self._document(given, publisher.url)
             published = publisher.read(document)
-        except (fetch.NotFetched, UnsafePath, BadRates) as error:
+        except fetch.NotFetched as error:
+            raise StepFailed(f"rates: {error}", transient=error.passing, retry_after=error.retry_after) from None
+        except (UnsafePath, BadRates) as error:
             raise StepFailed(f"rates: {error}") from None
         except OSError as error:
             raise StepFailed(f"rates: {self.rates.file} cannot be read: {error.strerror}") from None
@@ -86,10 +88,7 @@ class RatesStep(Step):
             url = given.text(self.rates.url, "url") if self.rates.url is not None else default_url
             return await fetch.fetch(url, given.tools.hosts)
         name = given.text(self.rates.file, "file")
-        try:
-            return read_file(given.tools.files, name)
-        except FileNotFoundError:
-            return read_file(given.folder, name)
+        return read_first((given.tools.files, given.folder), name)
 
     def _check_age(self, published: Published, given: Given) -> None:
         limit = self.rates.max_age or (FRESH if self.rates.file is None else None)
