@@ -5,16 +5,22 @@
   write: "{{ vars.folder }}/{{ tick.date }}.json"
   content: "{{ steps.org }}"
 ```
-.json    any value                      .jsonl  a list, one value a line
-.csv     a list of maps or of lists     .txt    a text
-An older file of that name is replaced whole: a reader sees the old one or the new one. In CSV, a cell that a
-spreadsheet would take for a formula is written as text.
+.json    any value                           .jsonl  a list, one value a line
+.csv     a list of maps or of lists          .txt    a text
+.xlsx    the same; a map of them is a workbook of several sheets
+.html    a text as it is, or what .xlsx takes, as tables
+.svg     the picture of the company's structure: what `orgschema.orgschema.export` gives, or a map with its `block` and
+         `org`, and with `worker` (`orgschema.worker.list_active`) and `profile` (`user.profile.list`) for the names
+
+An older file of that name is replaced whole: a reader sees the old one or the new one. The same content makes the same
+bytes. In CSV and XLSX, a cell that a spreadsheet would take for a formula is written as text.
 """
 
+import asyncio
 import csv
 import io
-import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -22,88 +28,88 @@ from pydantic import JsonValue
 
 from automations.errors import Path, StepFailed
 from automations.expressions import is_template
-from automations.shapes import is_list, is_map
+from automations.shapes import is_list
+from automations.steps import page, svg, workbook
 from automations.steps.base import Given, Step
+from automations.steps.cells import NoTable, cell, table_of
 from automations.steps.files import UnsafePath, parts_of, replace_file
-from automations.values import json_text, plain
+from automations.values import json_text
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-"""What a formula starts with; the last four are the wide forms of the first."""
+Format = Callable[[Any, str, date], str | bytes]
+"""A value, the name of the file without its ending, and the tick's date, to what stands in the file.
 
-BLANK = " \n\v\f\x85\xa0\u1680\u2028\u2029\u202f\u205f\u2060\u3000\ufeff" + "".join(map(chr, range(0x2000, 0x2010)))
-"""What a spreadsheet may drop, or not show, before it looks at the first character."""
-
-NEXT_CELL = re.compile(rf"([;\t\r\n][;\t\r{BLANK}]*+)([=+\-@\uff1d\uff0b\uff0d\uff20]?)")
-"""Where a spreadsheet that parts cells by `;` or tab would begin a cell within a text, quoted or not."""
+Raises ValueError, with what the content should be.
+"""
 
 
-def _written(value: Any, ending: str, indent: int | None = None) -> str:
-    try:
-        return json_text(value, indent)
-    except ValueError as error:
-        raise StepFailed(f"content cannot be written as {ending}: {error}") from None
+def _json(value: Any, _name: str, _day: date) -> str:
+    return json_text(value, 2) + "\n"
 
 
-def _json(value: Any) -> str:
-    return _written(value, ".json", 2) + "\n"
-
-
-def _rows(value: Any, ending: str) -> list[Any]:
+def _lines(value: Any, _name: str, _day: date) -> str:
     if not is_list(value):
-        raise StepFailed(f"content should be a list for {ending}")
-    return value
+        raise NoTable("should be a list")
+    return "".join(json_text(item) + "\n" for item in value)
 
 
-def _lines(value: Any) -> str:
-    return "".join(_written(item, ".jsonl") + "\n" for item in _rows(value, ".jsonl"))
-
-
-def cell(value: Any) -> str:
-    """One cell of CSV. A text that starts like a formula gets an apostrophe, which spreadsheets read as `text`."""
-    value = plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    text = value if isinstance(value, str) else _written(value, ".csv")
-    mark = "'" if text.lstrip(BLANK).startswith(FORMULA) else ""
-    text = NEXT_CELL.sub(lambda found: f"{found[1]}'{found[2]}" if found[2] else found[0], text)
-    # A NUL has no place in a text file.
-    return f"{mark}{text}".replace("\0", "\ufffd")
-
-
-def _csv(value: Any) -> str:
-    rows = _rows(value, ".csv")
-    maps = [row for row in rows if is_map(row)]
-    lists = [row for row in rows if is_list(row)]
-    if rows and len(maps) != len(rows) and len(lists) != len(rows):
-        raise StepFailed("content should be a list of maps, or a list of lists, for .csv")
+def _csv(value: Any, _name: str, _day: date) -> str:
+    header, rows = table_of(value)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
-    if maps:
-        header = list(dict.fromkeys(key for row in maps for key in row))
+    if header:
         writer.writerow([cell(key) for key in header])
-        lists = [[row.get(key) for key in header] for row in maps]
-    writer.writerows([cell(value) for value in row] for row in lists)
+    writer.writerows([cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, _name: str, _day: date) -> str:
     if isinstance(value, (dict, list)):
-        raise StepFailed("content should be a text for .txt")
+        raise NoTable("should be a text")
     return "" if value is None else str(value)
 
 
-FORMATS: Mapping[str, Callable[[Any], str]] = {".json": _json, ".jsonl": _lines, ".csv": _csv, ".txt": _text}
+def _html(value: Any, name: str, _day: date) -> str:
+    return value if isinstance(value, str) else page.tables(value, name)
 
 
-def _format(name: str) -> Callable[[Any], str]:
+def _xlsx(value: Any, _name: str, day: date) -> bytes:
+    return workbook.written(value, day)
+
+
+def _svg(value: Any, _name: str, _day: date) -> str:
+    return svg.drawn(value)
+
+
+FORMATS: Mapping[str, Format] = {
+    ".json": _json,
+    ".jsonl": _lines,
+    ".csv": _csv,
+    ".txt": _text,
+    ".xlsx": _xlsx,
+    ".html": _html,
+    ".svg": _svg,
+}
+LONG = frozenset({".xlsx", ".html", ".svg"})
+"""Formats that take so long for much content that others should not wait for it."""
+
+
+def ending_of(name: str) -> str:
+    """The ending of a name, one of FORMATS. Raises UnsafePath."""
     ending = PurePosixPath(name).suffix
     if ending not in FORMATS:
         raise UnsafePath(f"{name!r} has no ending that says the format: use one of {', '.join(FORMATS)}")
-    return FORMATS[ending]
+    return ending
+
+
+def _bytes(value: Any, name: str, day: date) -> bytes:
+    path = PurePosixPath(name)
+    try:
+        content = FORMATS[path.suffix](value, path.stem, day)
+    except (NoTable, svg.NoStructure) as error:
+        raise StepFailed(f"content {error} for {path.suffix}") from None
+    except ValueError as error:
+        raise StepFailed(f"content cannot be written as {path.suffix}: {error}") from None
+    return content if isinstance(content, bytes) else content.encode(errors="replace")
 
 
 class WriteStep(Step):
@@ -119,25 +125,30 @@ class WriteStep(Step):
             if not is_template(self.write):
                 parts_of(self.write)
             if not self.write.endswith("}}"):
-                _format(self.write)
+                ending_of(self.write)
         except UnsafePath as error:
             yield ("write",), str(error)
 
-    def _file(self, given: Given) -> tuple[str, bytes]:
+    async def _file(self, given: Given) -> tuple[str, bytes]:
         """The checked name and the bytes that belong there."""
         name = given.text(self.write, "write")
         try:
             parts_of(name)
-            return name, _format(name)(given.value(self.content)).encode(errors="replace")
+            ending = ending_of(name)
         except UnsafePath as error:
             raise StepFailed(str(error)) from None
+        value = given.value(self.content)
+        if ending in LONG:
+            return name, await asyncio.to_thread(_bytes, value, name, given.today)
+        return name, _bytes(value, name, given.today)
 
     async def intent(self, given: Given) -> dict[str, Any]:
-        name, content = self._file(given)
+        name, content = await self._file(given)
         return {"write": name, "bytes": len(content)}
 
     async def run(self, given: Given) -> Any:
-        name, content = self._file(given)
+        name, content = await self._file(given)
+        given.tell(write=name, bytes=len(content))
         try:
             replace_file(given.tools.files, name, content)
         except UnsafePath as error:

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from automations.steps import files as step_files
+from automations.steps.cells import cell
 from automations.steps.files import UnsafePath, inside, read_file, replace_file
-from automations.steps.write import cell
 from tests.automations.world import Bench, TableCaller
 
 
@@ -126,8 +126,8 @@ async def test_what_is_no_number_in_json(bench: Bench[TableCaller], ending: str,
 async def test_content_that_does_not_fit_its_format(bench: Bench[TableCaller]) -> None:
     """Each format says what it takes; nothing is left behind."""
     for name, content, told in [
-        ("a.csv", "{a: 1}", "content should be a list for .csv"),
-        ("a.csv", "[{a: 1}, [2]]", "content should be a list of maps, or a list of lists, for .csv"),
+        ("a.csv", "{a: 1}", "content should be a list of maps or a list of lists for .csv"),
+        ("a.csv", "[{a: 1}, [2]]", "content should be a list of maps or a list of lists for .csv"),
         ("a.jsonl", "x", "content should be a list for .jsonl"),
         ("a.txt", "[1]", "content should be a text for .txt"),
     ]:
