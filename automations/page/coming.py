@@ -1,0 +1,107 @@
+"""What runs next: two weeks of days with their ticks, on the clocks of the house.
+
+What is due more often than a few times a day stands apart (`often`), so that a day can be read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from automations.definition import Automation
+from automations.triggers import Tick, ticks
+
+DAYS = 14
+MOST_A_DAY = 4
+"""What comes more often on any day is told in words."""
+MOST = 500
+"""Automations whose ticks are worked out for one look."""
+
+Mark = Callable[[Automation, Tick], str | None]
+"""What is odd about a tick; None where nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A tick on a day: `at` on the clocks of the house, `local` on its own where they differ."""
+
+    automation: str
+    at: datetime
+    local: datetime | None
+    zone: str
+    mark: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    date: date
+    ticks: tuple[Coming, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Often:
+    """An automation that is due many times a day: its triggers in words of its file, and its next tick."""
+
+    automation: str
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """`left_out`: automations beyond the first ones, which are not shown."""
+
+    days: tuple[Day, ...]
+    often: tuple[Often, ...]
+    left_out: int
+
+
+def clock_change(_automation: Automation, tick: Tick) -> str | None:
+    """Says of a tick on a day on which the clocks of its zone change that they do."""
+    zone = ZoneInfo(tick.zone)
+    local = tick.at.astimezone(zone)
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
+    changes = midnight.utcoffset() != (midnight + timedelta(days=1)).utcoffset()
+    return "the clocks change" if changes else None
+
+
+def calendar(
+    automations: Mapping[str, Automation], now: datetime, zone: str, mark: Mark = clock_change, days: int = DAYS
+) -> Calendar:
+    """The ticks from now on."""
+    house = ZoneInfo(zone)
+    today = now.astimezone(house).date()
+    until = datetime.combine(today + timedelta(days=days), datetime.min.time(), house)
+    chosen = [one for one in automations.values() if one.definition.trigger]
+    found: list[Coming] = []
+    often: list[Often] = []
+    for one in chosen[:MOST]:
+        own = _own(one, now, until, zone)
+        if own is None:
+            words = "; ".join(trigger.words(zone) for trigger in one.definition.trigger)
+            first = next(ticks(one.definition.trigger, now, zone))
+            often.append(Often(one.name, words, first.at.astimezone(house)))
+        else:
+            found += [_coming(one, tick, house, mark) for tick in own]
+    found.sort(key=lambda coming: (coming.at, coming.automation))
+    dates = [today + timedelta(days=number) for number in range(days)]
+    by_date = {day: tuple(coming for coming in found if coming.at.date() == day) for day in dates}
+    return Calendar(tuple(Day(day, some) for day, some in by_date.items()), tuple(often), max(0, len(chosen) - MOST))
+
+
+def _own(one: Automation, now: datetime, until: datetime, zone: str) -> Sequence[Tick] | None:
+    """The ticks of an automation; None where a day has too many."""
+    found: list[Tick] = []
+    for tick in ticks(one.definition.trigger, now, zone):
+        if tick.at >= until:
+            break
+        found.append(tick)
+        if len(found) > MOST_A_DAY and tick.at - found[-1 - MOST_A_DAY].at < timedelta(days=1):
+            return None
+    return found
+
+
+def _coming(one: Automation, tick: Tick, house: ZoneInfo, mark: Mark) -> Coming:
+    at, local = tick.at.astimezone(house), tick.at.astimezone(ZoneInfo(tick.zone))
+    differs = at.utcoffset() != local.utcoffset()
+    return Coming(one.name, at, local if differs else None, tick.zone, mark(one, tick))
