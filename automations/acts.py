@@ -88,16 +88,24 @@ class Control:
         return versions[name]
 
     async def ask_for_run(
-        self, name: str, by: str, cause: Cause = Cause.MANUAL, values: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        by: str,
+        cause: Cause = Cause.MANUAL,
+        values: Mapping[str, Any] | None = None,
+        once: str | None = None,
     ) -> str:
-        """The id of a new run, which a runner takes up. Raises UnknownAutomation."""
+        """The id of a new run, which a runner takes up. Raises UnknownAutomation.
+
+        `once`: a name of the asking; what is asked for under the same one again is the same run.
+        """
         version = self._in_force(name)
         now = self._clock()
         zones = (getattr(one, "timezone", None) for one in definition_of(version.data).trigger)
         zone = next((zone for zone in zones if zone), None) or "UTC"
         details = {"by": by, **({"vars": dict(values)} if values else {})}
-        occasion = f"{cause.value}-{now:%Y-%m-%dT%H:%M:%S.%f}Z"
-        line = LedgerLine(name, utc_text(now), zone, "due", "", occasion, cause, details)
+        asking = once or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
+        line = LedgerLine(name, utc_text(now), zone, "due", "", f"{cause.value}-{asking}", cause, details)
         return (await self.ledger.enter(line, version.digest, now, claimed=False)).run_id
 
     def _run(self, run_id: str) -> RunLine:

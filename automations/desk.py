@@ -49,6 +49,10 @@ class LedgerDesk:
             await self._messenger.ask(to, question)
         return answer
 
+    async def asked_of(self, key: str) -> str | None:
+        line = self._questions.one(key)
+        return line.asked_of if line is not None and line.state in {"open", "answered"} else None
+
     async def last_value(self, automation: str, name: str, run_id: str) -> tuple[bool, Any]:
         query = (
             select(values.c.value)

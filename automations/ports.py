@@ -86,8 +86,12 @@ class Desk(Protocol):
     async def ask(self, run_id: str, to: str, question: Question) -> Answer | None:
         """Keeps the question, unless it is there, and gives its answer; None while there is none.
 
-        Past its deadline a question is closed with its default.
+        Past its deadline a question is closed with its default. One that was closed without an answer is asked anew.
         """
+        ...
+
+    async def asked_of(self, key: str) -> str | None:
+        """Whom a question was asked of that waits for its answer, or has it; None where there is none such."""
         ...
 
     async def last_value(self, automation: str, name: str, run_id: str) -> tuple[bool, Any]:

@@ -6,7 +6,7 @@ open ─┬─► answered   the first answer that comes; the run is woken in th
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
@@ -36,6 +36,9 @@ class QuestionLine:
     answer: str | None
     answered_by: str | None
     answered_at: str | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "options": list(self.options)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,8 @@ class Questions:
             own = questions.c.key == question.key
             unanswered = questions.c.state.in_(["withdrawn", "expired"])
             if question.deadline is None or now < question.deadline:
-                connection.execute(update(questions).where(own, unanswered).values(answer=None, answered_at=None, **row))
+                anew = {**row, "answer": None, "answered_at": None}
+                connection.execute(update(questions).where(own, unanswered).values(anew))
             if question.deadline is not None and now >= question.deadline:
                 late = {"state": "expired", "answer": questions.c.default, "answered_at": utc_text(now)}
                 connection.execute(update(questions).where(own, questions.c.state == "open").values(late))

@@ -2,7 +2,7 @@
 
 ```
 polling or webhook ─► inbox ─► handling ─► dialogues ─► intents ─► operations ─► the workspace
-outbox ─► delivery ─► Telegram            polls ─► watch and its followers ─► cards
+outbox ─► delivery ─► Telegram            polls ─► watch and its followers ─► cards ◄─ run_cards ◄─ automations
 at night: what need not be kept goes; what was done is compared with what the workspace shows
 ```
 """
@@ -32,6 +32,7 @@ from bot.operations import Operations
 from bot.polling import poll
 from bot.polls import Polls, Pulse
 from bot.retention import Keep, sweep
+from bot.run_cards import RunCards
 from bot.texts import sentence
 from bot.watch import Watch
 from bot.webhook import Hook
@@ -104,6 +105,7 @@ class Assistant:
             pulse,
         )
         self.watch = Watch(background, locks, self._committed, followers)
+        self.run_cards = RunCards(desk, locks, self._committed)
         self.polls = Polls(background, self.watch, timing.poll_seconds, pulse, self.delivery.wake)
         desk.download = self._download
 
@@ -149,6 +151,7 @@ class Assistant:
             group.create_task(self.operations.run(stop))
             group.create_task(self.delivery.run(stop))
             group.create_task(self.polls.run(stop))
+            group.create_task(self.run_cards.run(stop))
             group.create_task(self._sweep(stop))
             group.create_task(reconcile.run(self._desk.background(), stop))
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from zoneinfo import ZoneInfo
 
 from sqlalchemy import Connection
@@ -29,6 +29,9 @@ from storage import Database
 from workspace_api import AsyncWorkspace
 from workspace_api.contract.endpoint import Call
 
+if TYPE_CHECKING:
+    from automations.control import Control
+
 Change = Callable[[Connection], None]
 
 
@@ -38,7 +41,7 @@ class House:
 
     `scale`: decimals of a sum on the wire. `limit`: the sum above which approving and paying ask again, in that scale.
     `act_as`: what people without an own key may do with the service's. `sites`: names of `project_id`s.
-    `embedded`: the workspace is our own, wherever it runs.
+    `embedded`: the workspace is our own, wherever it runs. `roles`: user ids and chats by the name of a role.
     """
 
     zone: tzinfo
@@ -54,10 +57,14 @@ class House:
     sites: Mapping[int, str] = field(default_factory=dict[int, str])
     escalate_days: int = 2
     embedded: bool = False
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
 class Desk:
-    """The shared parts: database, workspace, dictionaries, keys."""
+    """The shared parts: database, workspace, dictionaries, keys.
+
+    `automations`: the runs and questions of automations, set by whoever opens the desk; None: there are none here.
+    """
 
     def __init__(
         self,
@@ -75,6 +82,7 @@ class Desk:
         self._polling = polling or service
         self.mirror = Mirror(self._polling, self.now, house.zone)
         self.download: Callable[[str], Awaitable[bytes]] = _no_download
+        self.automations: Control | None = None
 
     def background(self) -> "Desk":
         """The same desk for whatever nobody waits for: its calls give way to people's."""

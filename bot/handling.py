@@ -23,6 +23,7 @@ from bot.budget import is_used_up
 from bot.desk import Desk, Refusal, Turn
 from bot.dialogues import BY_NAME, edited, route
 from bot.dialogues.own_key import in_company, key_was_rejected
+from bot.dialogues.questions import asked_in_group
 from bot.groups import in_group
 from bot.inbox import AlreadyHandled, InOrder
 from bot.incoming import Incoming, Left, Said, Tapped
@@ -269,7 +270,11 @@ async def _route(turn: Turn, incoming: Incoming) -> None:
         turn.change(lambda connection: people.mark(connection, incoming.sender.telegram_id, blocked=incoming.blocked))
         return
     if not incoming.private:
-        if not (isinstance(incoming, Said) and await in_company(turn, incoming)):
+        if isinstance(incoming, Tapped):
+            heard = await asked_in_group(turn, incoming)
+        else:
+            heard = isinstance(incoming, Said) and await in_company(turn, incoming)
+        if not heard:
             in_group(turn, incoming)
     elif isinstance(incoming, Tapped):
         await _tap(turn, incoming)

@@ -6,7 +6,7 @@
 | invitations that were used or have expired, links that nobody confirmed | the same |
 | cards, with their buttons and sources | 180 days after they were last touched; never while a call is under way |
 | pictures of receipts that became no entry | 180 days |
-| the audit, and settled intents | 400 days (WORKSPACE_KEEP_AUDIT_DAYS) |
+| the audit, settled intents, and questions that were answered | 400 days (WORKSPACE_KEEP_AUDIT_DAYS) |
 | evidence of money: its audit, its intents, receipts with their pictures | 1,826 days (WORKSPACE_KEEP_MONEY_DAYS) |
 | files that went out | until they were sent |
 """
@@ -25,7 +25,19 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Connection, Delete, Table, and_, delete, func, not_, or_, select, tuple_
 
 from bot.audit import MONEY
-from bot.tables import audit, cards, handles, inbox, intents, invitations, outbox, pending_links, receipts, sources
+from bot.tables import (
+    audit,
+    cards,
+    handles,
+    inbox,
+    intents,
+    invitations,
+    outbox,
+    pending_links,
+    questions,
+    receipts,
+    sources,
+)
 from storage import Database
 
 log = logging.getLogger("bot.retention")
@@ -88,6 +100,8 @@ def _rules(keep: Keep, now: float) -> Iterable[Rule]:
     settled = intents.c.state.not_in(("open", "sending", "unknown"))
     old = or_(intents.c.updated_at < money, and_(not_(evidence), intents.c.updated_at < audited))
     yield "intents", intents, (intents.c.id,), and_(settled, old)
+    closed = and_(questions.c.settled_at.is_not(None), questions.c.asked_at < audited)
+    yield "questions", questions, (questions.c.id,), closed
     lines = or_(audit.c.at < money, and_(audit.c.money.is_(False), audit.c.at < audited))
     yield "audit lines", audit, (audit.c.id,), lines
 

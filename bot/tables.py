@@ -268,3 +268,20 @@ pending_links = Table(
     Column("asked_at", Float, nullable=False),
     sqlite_autoincrement=True,
 )
+
+questions = Table(
+    "questions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", Text, nullable=False, unique=True),  # what the automation's run knows it by
+    Column("automation", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("options", Text, nullable=False),
+    Column("default_option", Text),  # what counts when the time is over
+    Column("deadline", Float),
+    Column("asked_of", Text, nullable=False),  # names, as the automation gave them
+    Column("asked_at", Float, nullable=False),
+    Column("settled_at", Float),  # its cards say how it ended
+    Index("questions_unsettled", "settled_at"),
+    sqlite_autoincrement=True,
+)

@@ -143,6 +143,7 @@ def house_of(settings: Settings) -> "House":
         workspace_url=settings.workspace_url,
         web_url=settings.web_url,
         ops=tuple(name.strip() for name in (settings.ops or "").split(",") if name.strip()),
+        roles=settings.roles,
         limit=None if settings.limit is None else int(settings.limit.scaleb(settings.money_scale)),
         act_as=settings.act_as,
         sites=settings.sites,
@@ -176,6 +177,7 @@ async def open_assistant(
     settings: Settings, service: AsyncWorkspace, polling: AsyncWorkspace | None = None
 ) -> AsyncGenerator["Assistant"]:
     """The bot, ready to run. `polling`: for calls that nobody waits for."""
+    from automations.control import Control
     from bot.assistant import Assistant, Timing, telegram_bot
     from bot.retention import Keep
     from bot.webhook import Hook
@@ -189,7 +191,9 @@ async def open_assistant(
         if settings.webhook_url is not None and settings.webhook_secret is not None:
             hook = Hook(settings.webhook_url, settings.webhook_secret, settings.webhook_port)
         desk = open_desk(settings, database, service, polling)
-        yield Assistant(bot, desk, Timing(settings.poll_seconds, keep), hook)
+        with Control(settings.data, settings.database_url, now) as automations:
+            desk.automations = automations
+            yield Assistant(bot, desk, Timing(settings.poll_seconds, keep), hook)
     finally:
         database.close()
 
@@ -224,7 +228,7 @@ async def open_runner(
             [definition for definition in definitions if isinstance(definition, Automation)],
             # A step has its own policy of trying again; two on top of each other would multiply.
             caller=service.with_options(retries=0, read_only=locked),
-            messenger=OutboxMessenger(database, lambda: now().timestamp(), settings.ops, wake),
+            messenger=OutboxMessenger(database, house_of(settings), wake),
             data=settings.data,
             database_url=settings.database_url,
             zone=settings.timezone,

@@ -38,6 +38,7 @@ class Settings:
     timezone: str
     language: str
     ops: str | None
+    roles: Mapping[str, tuple[str, ...]]
     calls_per_minute: int | None
     act_as: Literal["nobody", "see", "log"]
     web_url: str | None
@@ -77,6 +78,7 @@ NAMES = (
     "WORKSPACE_TIMEZONE",
     "WORKSPACE_LANGUAGE",
     "WORKSPACE_OPS",
+    "WORKSPACE_ROLES",
     "WORKSPACE_CALLS_PER_MINUTE",
     "WORKSPACE_ACT_AS",
     "WORKSPACE_WEB_URL",
@@ -112,6 +114,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         timezone=_zone(value["WORKSPACE_TIMEZONE"] or "UTC"),
         language=_language(value["WORKSPACE_LANGUAGE"] or "en"),
         ops=value["WORKSPACE_OPS"] or None,
+        roles=_roles(value["WORKSPACE_ROLES"]),
         calls_per_minute=_calls(value["WORKSPACE_CALLS_PER_MINUTE"], value["WORKSPACE_URL"]),
         act_as=_act_as(value["WORKSPACE_ACT_AS"] or "nobody"),
         web_url=_url("WORKSPACE_WEB_URL", value["WORKSPACE_WEB_URL"]),
@@ -222,6 +225,24 @@ def _sites(value: str) -> dict[int, str]:
         if not number.strip().isdigit() or not name.strip():
             raise SettingsError(f"WORKSPACE_SITES holds {part!r}: write project numbers and names, such as 12=Halden")
         found[int(number)] = name.strip()
+    return found
+
+
+def _roles(value: str) -> dict[str, tuple[str, ...]]:
+    """`finance=anna boris; hr=-100123`: user ids and chats' numbers by the name of a role."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in filter(None, (piece.strip() for piece in value.split(";"))):
+        name, _, members = part.partition("=")
+        name, named = name.strip().removeprefix("@"), tuple(members.replace(",", " ").split())
+        if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name) or not named or any("=" in member for member in named):
+            raise SettingsError(
+                f"WORKSPACE_ROLES holds {part!r}: write roles, their people and chats, such as "
+                "finance=anna boris; hr=-100123"
+            )
+        if name == "ops" or name in found:
+            why = "@ops is WORKSPACE_OPS" if name == "ops" else "each role is named once"
+            raise SettingsError(f"WORKSPACE_ROLES holds {part!r}: {why}")
+        found[name] = named
     return found
 
 

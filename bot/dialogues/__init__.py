@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from bot import cards
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
+from bot.dialogues.automations import Automations
 from bot.dialogues.balance import Balance
 from bot.dialogues.entries import Entries
 from bot.dialogues.last import Last
 from bot.dialogues.my_requests import MyRequests
 from bot.dialogues.own_key import OwnKey, looks_like_key
+from bot.dialogues.questions import Questions
 from bot.dialogues.report import Report
 from bot.dialogues.requests import Requests
 from bot.dialogues.settings import Settings
@@ -36,6 +38,8 @@ DIALOGUES: tuple[Dialogue, ...] = (
     Report(),
     Tasks(),
     Wiki(),
+    Automations(),
+    Questions(),
     Settings(),
     Why(),
     OwnKey(),

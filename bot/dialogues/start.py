@@ -207,6 +207,6 @@ def _gone(turn: Turn) -> str:
 
 EXEMPLIFIED = {
     "requests", "vacation", "request", "myrequests", "expense", "income", "move", "last", "balance", "report",
-    "task", "tasks", "wiki", "settings", "key", "why", "cancel", "help",
+    "task", "tasks", "wiki", "run", "settings", "key", "why", "cancel", "help",
 }  # fmt: skip
 """Commands that help.html names in its groups; those of a new dialogue stand below them until they have a place."""

@@ -1,4 +1,4 @@
-"""/why 42: request, entry and task of that number ──(‹ ›)──► further pages ──(Another number)──► number ──► …
+"""/why 42: request, entry, task and question of that number ──(‹ ›)──► further pages ──(Another number)──► number ──► …
 
 Who did what and when, with which kind of key, by which call, before and after, from the audit; then what the workspace
 itself tells. Shown to whoever may see the thing with their own key, to ops, and one's own acts to oneself.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from bot import audit
+from bot import audit, questions, roles
 from bot.audit import Entry
 from bot.audit_text import flat, outcome
 from bot.cards import Button, Card, View
@@ -31,6 +31,7 @@ TITLES = {
     "request": sentence("Request %(id)s"),
     "transaction": sentence("Entry %(id)s"),
     "task": sentence("Task %(id)s"),
+    "question": sentence("Question %(id)s"),
 }
 
 ACTS = {
@@ -48,6 +49,8 @@ ACTS = {
     "deputy": sentence("decides as a deputy"),
     "deputy_cannot": sentence("may not decide as a deputy"),
     "escalated": sentence("told one level up"),
+    "answered": sentence("answered"),
+    "ran": sentence("started it"),
 }
 """What the audit calls the steps of a call; other words are the dialogues' own and shown as they are."""
 
@@ -56,7 +59,7 @@ KEYS = {"own": sentence("own key"), "service": sentence("the service's key")}
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What the workspace shows of a request, an entry or a task: its name, and lines of its history (HTML)."""
+    """What is shown of a request, an entry, a task or a question: its name, and lines of its history (HTML)."""
 
     name: str
     history: tuple[str, ...]
@@ -205,9 +208,21 @@ async def _line(turn: Turn, entry: Entry) -> str:
 
 async def _thing(turn: Turn, api: AsyncWorkspace, kind: str, number: int) -> Thing | None:
     """What this key sees of it now."""
+    if kind == "question":
+        return _question(turn, number)
     if kind == "request":
         return await _request(turn, api, number)
     return await (_transaction if kind == "transaction" else _task)(turn, api, number)
+
+
+def _question(turn: Turn, number: int) -> Thing | None:
+    """What an automation asked, for those whom it asked, and for ops."""
+    with turn.desk.db.read() as connection:
+        asked = questions.load(connection, number)
+        if asked is None:
+            return None
+        seen = _is_ops(turn) or roles.is_meant(connection, turn.known(), asked.names, turn.desk.house)
+    return Thing(short(f"{asked.automation}: {asked.text}", 300), ()) if seen else None
 
 
 async def _request(turn: Turn, api: AsyncWorkspace, number: int) -> Thing | None:

@@ -1,5 +1,6 @@
 """What an attacker or a fault could make of the bot: each control has its test."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -163,7 +164,7 @@ async def test_a_flood_in_one_chat_leaves_room_for_the_others(house: OpenHouse) 
 async def test_a_file_that_is_gone_does_not_block_the_chat(house: OpenHouse, tmp_path: Path) -> None:
     """The message with the missing file is dropped; the next one comes."""
     anna = await house.linked("anna")
-    messenger = OutboxMessenger(house.desk.db, house.desk.now, None, house.assistant.delivery.wake)
+    messenger = OutboxMessenger(house.desk.db, house.desk.house, house.assistant.delivery.wake)
     await messenger.say("anna", "The export", file=tmp_path / "gone.json", key="a")
     await anna.says("/help")
     await anna.card(containing="/expense")
@@ -172,7 +173,7 @@ async def test_a_file_that_is_gone_does_not_block_the_chat(house: OpenHouse, tmp
 async def test_what_automations_say_arrives_whole_and_once(house: OpenHouse, tmp_path: Path) -> None:
     """A long text in parts, a document with its caption, to ops by setting, once per key; nobody is a ValueError."""
     anna = await house.linked("anna")
-    messenger = OutboxMessenger(house.desk.db, house.desk.now, "anna", house.assistant.delivery.wake)
+    messenger = OutboxMessenger(house.desk.db, replace(house.desk.house, ops=("anna",)), house.assistant.delivery.wake)
     (tmp_path / "export.json").write_text("{}")
     await messenger.say("@ops", "word " * 1500 + "<end>", key="long")
     await messenger.say("@ops", "again", key="long-2")
@@ -187,7 +188,7 @@ async def test_what_automations_say_arrives_whole_and_once(house: OpenHouse, tmp
     with pytest.raises(ValueError, match="no text"):
         await messenger.say("anna", "  ", key="e")
     with pytest.raises(ValueError, match="WORKSPACE_OPS"):
-        await OutboxMessenger(house.desk.db, house.desk.now).say("@ops", "x", key="o")
+        await OutboxMessenger(house.desk.db, house.desk.house).say("@ops", "x", key="o")
 
 
 def test_pieces_lose_no_word() -> None:
