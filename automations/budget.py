@@ -21,8 +21,12 @@ LARGEST_TEXT = 1_000_000
 LARGEST_RANGE = 10_000
 LARGEST_POWER = 1_000
 MOST_WORK = 2_000_000
-TRIAL_WORK = 200_000
+TRIAL_WORK = 100_000
 """What may be spent on trying a template when its file is read."""
+TRIALS_WORK = 400_000
+"""What may be spent on trying all templates of a file."""
+COMPILE_WORK = 1_000
+"""What compiling a template counts for."""
 SECONDS = 2.0
 
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from automations.definition import Definition
 from automations.errors import Finding, Path, did_you_mean, place_of
-from automations.expressions import BadTemplate, Reference, is_template, references, trial
+from automations.expressions import BadTemplate, Reference, Trials, is_template, references
 from automations.shapes import is_list, is_map
 from automations.steps import CallStep, Step
 from automations.triggers import duration
@@ -39,6 +39,9 @@ ELSEWHERE: Mapping[str, str] = {
     "secrets": "is not there in vars: name it in the step that uses it",
 }
 """Names that are there in other places."""
+
+MOST_TEMPLATES = 3_000
+"""In one file."""
 
 TIMES = frozenset({"cron", "every", "at"})
 """The keys of triggers that are due at times which are known beforehand."""
@@ -112,18 +115,26 @@ class _Check:
 
     definition: Definition
     source: Source
-    values: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The variables that have no template in them."""
+    trials: Trials = field(init=False)
+    texts: int = 0
+    """How many templates it has so far."""
 
     def __post_init__(self) -> None:
-        self.values = {name: value for name, value in self.definition.vars.items() if _is_plain(value)}
+        # Variables with a template in them have no value before a run.
+        self.trials = Trials({name: value for name, value in self.definition.vars.items() if _is_plain(value)})
 
     def templates(self, value: Any, path: Path, names: _Names) -> Iterator[Finding]:
         for place, text in _texts(value, path):
+            self.texts += 1
+            if self.texts > MOST_TEMPLATES:
+                if self.texts == MOST_TEMPLATES + 1:
+                    told = f"is one of more than {MOST_TEMPLATES:,} templates: split the automation"
+                    yield self.source.finding(place, told)
+                return
             try:
                 told = [(names.objection(reference), reference.line) for reference in references(text)]
                 found = {message: line for message, line in reversed(told) if message is not None}
-                if not found and (wrong := trial(text, self.values)) is not None:
+                if not found and (wrong := self.trials.objection(text)) is not None:
                     found = {f"has no value: {wrong}": 1}
             except BadTemplate as error:
                 found = {f"is no template: {error}": error.line}

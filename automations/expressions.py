@@ -3,7 +3,7 @@
 evaluate("{{ vars.codes }}", scope)   a text that is one expression alone keeps the value's type
 evaluate("{{ a }}/{{ b }}", scope)    any other is rendered to text
 references(text)                      the names that it uses, for the check at load time; nothing is compiled for it
-trial(text, vars)                     what shows to be wrong with it without a run
+Trials(vars).objection(text)          what shows to be wrong with it without a run
 
 Bounds: the language is cut to what has them (language.py), and what remains is charged against a budget (budget.py),
 so that nothing has to be killed from outside. The same input gives the same value: no randomness, no clock.
@@ -24,8 +24,8 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from automations import language
-from automations.budget import MOST_WORK, TRIAL_WORK, TooMuch, budget, built, charge
-from automations.errors import AutomationError
+from automations.budget import COMPILE_WORK, TRIAL_WORK, TRIALS_WORK, TooMuch, budget, built, charge
+from automations.errors import AutomationError, did_you_mean
 from automations.shapes import is_list, is_map, is_sequence
 from automations.values import json_text
 
@@ -240,6 +240,22 @@ def _is_alone(text: str, body: Sequence[nodes.Node]) -> bool:
     return len(told) == 1 and isinstance(told[0], nodes.Expr) and not isinstance(told[0], nodes.TemplateData)
 
 
+TAGS = ("for", "if", "set", "elif", "else", "endfor", "endif")
+UNKNOWN_TAG = re.compile(r"Encountered unknown tag '(\w+)'")
+
+
+def _syntax(told: str) -> str:
+    """Jinja's sentence about what it cannot read; of an unknown tag our own."""
+    tag = UNKNOWN_TAG.match(told)
+    if tag is None:
+        return told.rstrip(".").replace(
+            "Unexpected end of template. Jinja was looking for the following tags:", "has to end with"
+        )
+    if tag[1] in TAGS:
+        return f"{tag[1]} stands here alone: it belongs to a for or an if"
+    return f"there is no tag {tag[1]}{did_you_mean(tag[1], TAGS) or '; there are for, if and set'}"
+
+
 @lru_cache(maxsize=4096)
 def _read(text: str) -> _Read:
     """Reads a template without compiling it: that waits until it is used."""
@@ -257,7 +273,7 @@ def _read(text: str) -> _Read:
             reader.visit(node, bound)
         return _Read(tuple(reader.found), _is_alone(text, body), reader.acts)
     except TemplateSyntaxError as error:
-        raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
+        raise BadTemplate(_syntax(error.message or "it cannot be read"), error.lineno) from None
     except language.NotAvailable as error:
         raise BadTemplate(str(error), error.line) from None
     except RecursionError:
@@ -276,7 +292,7 @@ def _compiled(text: str, html: bool = False) -> _Compiled:
         sandbox = _pages if html else _sandbox
         return _Compiled(sandbox.from_string(text + "\n" if text.endswith("\n") else text), False)
     except TemplateSyntaxError as error:
-        raise BadTemplate((error.message or "is no template").rstrip("."), error.lineno) from None
+        raise BadTemplate(_syntax(error.message or "it cannot be read"), error.lineno) from None
     except RecursionError:
         raise BadTemplate("is nested too deeply: take it apart with {% set %}") from None
 
@@ -291,51 +307,70 @@ def is_alone(text: str) -> bool:
     return _read(text).alone
 
 
-def trial(text: str, variables: Mapping[str, Any]) -> str | None:
-    """What is wrong with a template that shows without a run: None where nothing is, or where only a run can tell.
+class Trials:
+    """Tries templates of one file without a run, as far as that tells anything.
 
     One that names nothing is evaluated. One that names nothing but `vars` may be given others in a run, so of it only
-    counts that it reaches for what is out of reach. Raises BadTemplate.
+    counts that it reaches for what is out of reach. All together may cost TRIALS_WORK.
     """
-    read = _read(text)
-    constant = not read.references
-    if not constant:
-        own = all(name.path[0] == "vars" and name.path[1:2] and name.path[1] in variables for name in read.references)
-        if not (read.acts and own):
+
+    def __init__(self, variables: Mapping[str, Any]) -> None:
+        self._variables = variables
+        self._left = TRIALS_WORK
+
+    def objection(self, text: str) -> str | None:
+        """What is wrong; None where nothing is, or where only a run can tell. Raises BadTemplate."""
+        read = _read(text)
+        constant = not read.references
+        if not constant and not (read.acts and all(map(self._is_own, read.references))):
             return None
-    try:
-        _evaluate(text, {"vars": variables}, TRIAL_WORK)
-    except OutOfReach as error:
-        return str(error)
-    except ExpressionFailed as error:
-        return str(error) if constant else None
-    return None
+        if self._left < TRIAL_WORK:
+            return None
+        self._left -= COMPILE_WORK
+        try:
+            with budget(TRIAL_WORK) as spent:
+                try:
+                    _evaluated(text, {"vars": self._variables})
+                finally:
+                    self._left -= TRIAL_WORK - max(spent.left, 0)
+        except OutOfReach as error:
+            return str(error)
+        except ExpressionFailed as error:
+            return str(error) if constant else None
+        return None
+
+    def _is_own(self, name: Reference) -> bool:
+        return len(name.path) > 1 and name.path[0] == "vars" and name.path[1] in self._variables
 
 
 def evaluate(text: str, scope: Mapping[str, Any]) -> Any:
     """The value of a text in a scope. Raises BadTemplate, or ExpressionFailed with what is missing or too much."""
-    return _evaluate(text, scope, MOST_WORK) if is_template(text) else text
+    if not is_template(text):
+        return text
+    with budget():
+        return _evaluated(text, scope)
 
 
 def evaluate_page(text: str, scope: Mapping[str, Any]) -> str:
     """A text of HTML in a scope, every value in it escaped. Raises as `evaluate` does."""
-    return str(_evaluate(text, scope, MOST_WORK, html=True))
+    with budget():
+        return str(_evaluated(text, scope, html=True))
 
 
-def _evaluate(text: str, scope: Mapping[str, Any], work: int, *, html: bool = False) -> Any:
+def _evaluated(text: str, scope: Mapping[str, Any], *, html: bool = False) -> Any:
+    """The value, on the budget that there is."""
     compiled = _compiled(text, html)
     try:
-        with budget(work):
-            if not compiled.alone:
-                pieces: list[str] = []
-                for piece in compiled.template.generate(scope):
-                    charge(1 + len(piece))
-                    pieces.append(piece)
-                return "".join(pieces)
-            value: Any = compiled.template(scope)
-            if isinstance(value, Undefined):
-                str(value)
-            return built(value) if is_sequence(value) or is_map(value) else language.as_value(value)
+        if not compiled.alone:
+            pieces: list[str] = []
+            for piece in compiled.template.generate(scope):
+                charge(1 + len(piece))
+                pieces.append(piece)
+            return "".join(pieces)
+        value: Any = compiled.template(scope)
+        if isinstance(value, Undefined):
+            str(value)
+        return built(value) if is_sequence(value) or is_map(value) else language.as_value(value)
     except SecurityError as error:
         raise OutOfReach(f"{text.strip()[:200]}: {error.message}") from None
     except UndefinedError as error:

@@ -41,6 +41,7 @@ INSTEAD: Mapping[type[nodes.Node], tuple[str, str]] = {
     nodes.FilterBlock: ("a filter block", "put the filter behind the value, as in {{ vars.name | upper }}"),
     nodes.AssignBlock: ("a set block", "write {% set name = ... %}"),
     nodes.NSRef: ("a namespace", "sum, select and map work on a whole list"),
+    nodes.Scope: ("autoescape", "a page escapes by itself"),
     nodes.With: ("with", "write {% set name = ... %}"),
 }
 """What is left out of the language, and what to write in its place."""
@@ -88,8 +89,9 @@ _FILTER_NAMES = frozenset({*JINJAS, *BOUNDED, *FILTERS})
 class NotAvailable(Exception):
     """A part of Jinja2 that automations do not speak."""
 
-    def __init__(self, message: str, line: int) -> None:
-        self.line = line
+    def __init__(self, message: str, line: int | None) -> None:
+        # Jinja knows no line of some of its nodes.
+        self.line = line or 1
         super().__init__(message)
 
 
@@ -101,7 +103,7 @@ def filter_names() -> list[str]:
 def _known(kind: str, name: str, line: int) -> None:
     if name not in (_FILTER_NAMES if kind == "filter" else TESTS):
         names = filter_names() if kind == "filter" else sorted(TESTS)
-        hint = did_you_mean(name, names) or f"; there are {', '.join(names)}"
+        hint = did_you_mean(name, names) or f"; LANGUAGE.md lists the {kind}s that there are"
         raise NotAvailable(f"there is no {kind} {name}{hint}", line)
 
 
@@ -114,7 +116,7 @@ def _called(node: nodes.Call) -> None:
     called = node.node
     if isinstance(called, nodes.Getattr):
         if called.attr not in _METHOD_NAMES:
-            hint = did_you_mean(called.attr, _METHOD_NAMES) or f"; there are {', '.join(sorted(_METHOD_NAMES))}"
+            hint = did_you_mean(called.attr, _METHOD_NAMES) or "; LANGUAGE.md lists the methods that can"
             raise NotAvailable(f"{called.attr}() cannot be called{hint}", node.lineno)
     elif not (isinstance(called, nodes.Name) and called.name == "range"):
         name = f"{called.name}()" if isinstance(called, nodes.Name) else "this"
@@ -160,6 +162,11 @@ def _getitem(node: nodes.Getitem) -> None:
         _hidden(node.arg.value, node.lineno)
 
 
+def _mod(node: nodes.Mod) -> None:
+    if isinstance(node.left, nodes.Const) and isinstance(node.left.value, str):
+        raise NotAvailable("% does not format text here: join with ~", node.lineno)
+
+
 CHECKS: Mapping[type[nodes.Node], Callable[[Any], None] | None] = {
     **dict.fromkeys(_NODES),
     nodes.Call: _call,
@@ -169,6 +176,7 @@ CHECKS: Mapping[type[nodes.Node], Callable[[Any], None] | None] = {
     nodes.Name: _name,
     nodes.Getattr: lambda node: _hidden(node.attr, node.lineno),
     nodes.Getitem: _getitem,
+    nodes.Mod: _mod,
 }
 """The nodes of the language, and what else has to hold for one."""
 

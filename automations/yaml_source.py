@@ -20,6 +20,9 @@ from automations.errors import Finding, InvalidAutomation, Path, place_of
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 24
 MAX_NODES = 20_000
+MAX_KEY = 200
+"""Characters of a key."""
+LONGEST_MESSAGE = 1_000
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
@@ -66,11 +69,16 @@ class Source:
         found = path
         while found and found not in self.values:
             found = found[:-1]
+        message = _cut(message, LONGEST_MESSAGE)
         places = self.keys if at_key and path in self.keys else self.values
         place = places.get(found, Place(1, 1, 1))
         if line > 1:
             return Finding(self.file, place.text_line + line - 1, 1, place_of(path), message)
         return Finding(self.file, place.line, place.column, place_of(path), message)
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 class _Refused(Exception):
@@ -79,10 +87,42 @@ class _Refused(Exception):
         super().__init__(message)
 
 
+HINTS = (
+    ("found a tab", "indent with blanks"),
+    ("cannot start any token", "put quotes around a text that starts with this character"),
+    ("mapping values are not allowed", "put quotes around a text with a colon in it, and a blank behind a key's colon"),
+    ("found unexpected end of stream", "close the quotes"),
+    ("could not find expected ':'", "put a colon behind the key"),
+    ("did not find expected node content", "close the bracket"),
+    ("did not find expected ','", "close the bracket, and put commas between its values"),
+    ("did not find expected key", "indent the keys of one map alike"),
+    ("did not find expected '-'", "indent the items of one list alike"),
+    ("escape c", "use single quotes, or two backslashes for one"),
+    ("incompatible YAML document", "leave the directive out"),
+    ("expected <document start>", "one file holds one automation"),
+)
+"""What to do about what the parser says."""
+CORE = "tag:yaml.org,2002:"
+
+
+def _told(error: yaml.MarkedYAMLError, text: str) -> str:
+    told = " ".join(part for part in (error.context, error.problem) if part)
+    mark = error.problem_mark
+    if mark is not None and "cannot start any token" in told and text[mark.index : mark.index + 1] == "\t":
+        told = told.replace("character that cannot start any token", "a tab")
+    hint = next((hint for words, hint in HINTS if words in told), "")
+    return f"is no YAML: {told}{f': {hint}' if hint else ''}"
+
+
+def _tag(tag: str) -> str:
+    shown = f"!!{tag.removeprefix(CORE)}" if tag.startswith(CORE) else tag
+    return f"the tag {shown} is not used here: leave it out"
+
+
 def _scalar(event: Any, path: Path) -> Json:
     text: str = event.value
     if event.tag is not None and event.tag not in {"!", "tag:yaml.org,2002:str"}:
-        raise _Refused(event.start_mark, path, f"the tag {event.tag} is not used here: leave it out")
+        raise _Refused(event.start_mark, path, _tag(event.tag))
     if not event.implicit[0] or event.tag is not None:
         return text
     if text in {"", "~", "null"}:
@@ -125,7 +165,7 @@ class _Composer:
         if isinstance(event, yaml.ScalarEvent):
             return _scalar(event, path)
         if event.tag is not None and event.tag not in CORE_TAGS:
-            raise _Refused(mark, path, f"the tag {event.tag} is not used here: leave it out")
+            raise _Refused(mark, path, _tag(event.tag))
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Json] = []
             while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
@@ -150,6 +190,8 @@ class _Composer:
             if not isinstance(event, yaml.ScalarEvent):
                 raise _Refused(mark, path, "a key is a text; put quotes around a value that starts with {{")
             key = event.value
+            if len(key) > MAX_KEY:
+                raise _Refused(mark, path, f"has a key of more than {MAX_KEY} characters: {key[:40]}…")
             inner = (*path, key)
             if key == "<<":
                 raise _Refused(mark, inner, "merge keys are refused: write the values out")
@@ -186,8 +228,7 @@ def read_source(text: str | bytes, file: str) -> Source:
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
         line, column = (at.line + 1, at.column + 1) if at else (1, 1)
-        told = " ".join(part for part in (error.context, error.problem) if part)
-        raise InvalidAutomation([Finding(file, line, column, "", f"is no YAML: {told}")]) from None
+        raise InvalidAutomation([Finding(file, line, column, "", _told(error, decoded))]) from None
     except yaml.YAMLError as error:
         position = getattr(error, "position", 0)
         line = decoded.count("\n", 0, position) + 1
