@@ -51,6 +51,11 @@ class Settings:
     keep_inbox_days: int
     keep_audit_days: int
     keep_money_days: int
+    alert_url: str | None
+    alert_mail: tuple[str, ...]
+    smtp_url: str | None
+    smtp_password: str | None
+    heartbeat_url: str | None
 
     @property
     def workspace_url(self) -> str:
@@ -91,6 +96,10 @@ NAMES = (
     "WORKSPACE_KEEP_INBOX_DAYS",
     "WORKSPACE_KEEP_AUDIT_DAYS",
     "WORKSPACE_KEEP_MONEY_DAYS",
+    "WORKSPACE_ALERT_URL",
+    "WORKSPACE_ALERT_MAIL",
+    "WORKSPACE_SMTP_URL",
+    "WORKSPACE_HEARTBEAT_URL",
 )
 
 
@@ -127,6 +136,11 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         keep_inbox_days=_number("WORKSPACE_KEEP_INBOX_DAYS", value["WORKSPACE_KEEP_INBOX_DAYS"] or "30", 1, 36500),
         keep_audit_days=_number("WORKSPACE_KEEP_AUDIT_DAYS", value["WORKSPACE_KEEP_AUDIT_DAYS"] or "400", 1, 36500),
         keep_money_days=_number("WORKSPACE_KEEP_MONEY_DAYS", value["WORKSPACE_KEEP_MONEY_DAYS"] or "1826", 1, 36500),
+        alert_url=_outgoing("WORKSPACE_ALERT_URL", value["WORKSPACE_ALERT_URL"]),
+        alert_mail=_mail(value["WORKSPACE_ALERT_MAIL"], value["WORKSPACE_SMTP_URL"]),
+        smtp_url=_smtp(value["WORKSPACE_SMTP_URL"]),
+        smtp_password=given.get("WORKSPACE_SECRET_SMTP", "").strip() or None,
+        heartbeat_url=_outgoing("WORKSPACE_HEARTBEAT_URL", value["WORKSPACE_HEARTBEAT_URL"]),
     )
 
 
@@ -157,6 +171,41 @@ def _url(name: str, value: str) -> str | None:
     if value and not value.startswith(("http://", "https://")):
         raise SettingsError(f"{name} is {value!r}: write an address such as https://workspace.example.com")
     return value.rstrip("/") or None
+
+
+def _outgoing(name: str, value: str) -> str | None:
+    """An address that something is sent to; it is used as it is, and may hold a secret."""
+    if not value:
+        return None
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username is not None:
+        raise SettingsError(f"{name} is no address: write one such as https://hooks.example.com/abc, without user@")
+    return value
+
+
+def _mail(value: str, server: str) -> tuple[str, ...]:
+    """`ops@example.com, night@example.com`"""
+    found = tuple(filter(None, (part.strip() for part in value.split(","))))
+    for address in found:
+        if not re.fullmatch(r"[^@\s<>\"]+@[^@\s<>\"]+", address):
+            raise SettingsError(f"WORKSPACE_ALERT_MAIL holds {address!r}: write addresses such as ops@example.com")
+    if found and not server:
+        raise SettingsError(
+            "WORKSPACE_SMTP_URL is needed with WORKSPACE_ALERT_MAIL: write smtp://user@mail.example.com:587"
+        )
+    return found
+
+
+def _smtp(value: str) -> str | None:
+    """`smtp://user@host:587`; the password is WORKSPACE_SECRET_SMTP, or stands in it."""
+    parts = urlsplit(value)
+    try:
+        parts.port  # noqa: B018 - reading it checks it
+    except ValueError:
+        parts = urlsplit("")
+    if value and (parts.scheme not in {"smtp", "smtps"} or not parts.hostname or parts.path.strip("/")):
+        raise SettingsError("WORKSPACE_SMTP_URL is no mail server: write smtp://user@host:587 or smtps://user@host:465")
+    return value or None
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> int:

@@ -24,6 +24,22 @@ def test_env_file_is_read_and_the_environment_wins(tmp_path: Path) -> None:
     assert (found.language, found.poll_seconds) == ("en", 5.0)
 
 
+def test_who_hears_of_failures(tmp_path: Path) -> None:
+    """A webhook as it was written, mail to several, and the password of the mail server from the secrets."""
+    found = load(
+        {
+            "WORKSPACE_ALERT_URL": "https://hooks.example.com/a/",
+            "WORKSPACE_ALERT_MAIL": "ops@example.com, night@example.com",
+            "WORKSPACE_SMTP_URL": "smtps://ops%40example.com@mail.example.com",
+            "WORKSPACE_SECRET_SMTP": "very-secret",
+        },
+        tmp_path,
+    )
+    assert found.alert_url == "https://hooks.example.com/a/"
+    assert found.alert_mail == ("ops@example.com", "night@example.com")
+    assert (found.smtp_password, found.heartbeat_url) == ("very-secret", None)
+
+
 def test_automations_d_is_taken_where_it_exists(tmp_path: Path) -> None:
     """./automations.d is the default folder once it is there."""
     (tmp_path / "automations.d").mkdir()
@@ -38,6 +54,12 @@ def test_automations_d_is_taken_where_it_exists(tmp_path: Path) -> None:
         ("WORKSPACE_POLL_SECONDS", "soon", "write seconds"),
         ("WORKSPACE_TIMEZONE", "Mars/Base", "write a zone"),
         ("WORKSPACE_LANGUAGE", "fr", "write en or ru"),
+        ("WORKSPACE_ALERT_URL", "hooks.example.com", "write one such as https://"),
+        ("WORKSPACE_HEARTBEAT_URL", "https://me:pw@beat.example.com", "without user@"),
+        ("WORKSPACE_ALERT_MAIL", "ops", "write addresses"),
+        ("WORKSPACE_ALERT_MAIL", "ops@example.com", "WORKSPACE_SMTP_URL is needed"),
+        ("WORKSPACE_SMTP_URL", "mail.example.com:587", "write smtp://"),
+        ("WORKSPACE_SMTP_URL", "smtp://mail.example.com:99999", "write smtp://"),
     ],
 )
 def test_a_wrong_value_names_the_setting_and_the_remedy(tmp_path: Path, name: str, value: str, said: str) -> None:
