@@ -125,6 +125,9 @@ class NothingKept:
     async def ask(self, run_id: str, to: str, question: Question) -> Answer | None:  # noqa: ARG002 - the shape of a Desk
         return None
 
+    async def asked_of(self, key: str) -> str | None:  # noqa: ARG002 - the same
+        return None
+
     async def last_value(self, automation: str, name: str, run_id: str) -> tuple[bool, Any]:  # noqa: ARG002 - the same
         return False, None
 

@@ -141,8 +141,9 @@ def _line(row: Any) -> LedgerLine:
 
 
 def _run(row: Any) -> RunLine:
-    names = RunLine.__slots__
-    return RunLine(**{name: json.loads(row.details) if name == "details" else getattr(row, name) for name in names})
+    values: dict[str, Any] = {name: getattr(row, name) for name in RunLine.__slots__}
+    values["details"] = json.loads(row.details)
+    return RunLine(**values)
 
 
 def new_run(line: LedgerLine, digest: str, now: datetime) -> RunLine:
@@ -236,6 +237,11 @@ class Ledger:
     def due(self) -> list[LedgerLine]:
         """Ticks whose runs have not been asked for."""
         return self._lines(select(ticks).where(ticks.c.state == "due").order_by(ticks.c.tick))
+
+    def has_due(self) -> bool:
+        """Whether there are any."""
+        with self.database.read() as connection:
+            return connection.execute(select(ticks.c.tick).where(ticks.c.state == "due").limit(1)).first() is not None
 
     def newest(self, automation: str | None, limit: int, states: Collection[str] | None = None) -> list[LedgerLine]:
         """The newest lines first."""
@@ -456,7 +462,7 @@ def _let_go(connection: Connection, run_id: str) -> None:
 def _ended(connection: Connection, run_id: str, result: Mapping[str, Any], now: datetime) -> None:
     state = str(result["state"])
     own = (runs.c.run_id == run_id, runs.c.state != "cancelled")
-    values: dict[str, Any] = {"state": state, "step": result.get("step")}
+    values: dict[str, Any] = {"state": state, "step": result.get("step"), "remark": result.get("remark")}
     if state != RunState.CANCELLED:
         values["message"] = result.get("message")
     if state == RunState.PARKED:

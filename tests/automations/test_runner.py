@@ -2,20 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from automations.control import Runner, load_folder
 from automations.errors import EngineUnavailable, NotResumable, UnknownAutomation, UnknownRun
 from automations.ledger import Ledger, LedgerLine
 from automations.records import Records, open_ledger
-from tests.automations.world import Chat, TableCaller, done
+from tests.automations.place import Place, running, until
+from tests.automations.world import done
 from workspace_api.contract import Call, Refused, Unknown
 
 EXPORT = """
@@ -28,6 +25,12 @@ steps:
   - {id: org, call: orgschema.orgschema.export}
   - {id: file, write: "org/{{ tick.date }}.json", content: "{{ steps.org }}"}
 """
+OFTEN = """
+name: often
+trigger: {every: 1s}
+overlap: parallel
+steps: [{id: said, telegram: {to: a, text: "{{ tick.utc }}"}}]
+"""
 PAY = """
 name: pay
 steps:
@@ -37,73 +40,10 @@ steps:
 """
 
 
-@dataclass
-class Place:
-    """A folder of automations, its data, and runners on them."""
-
-    folder: Path
-    caller: TableCaller = field(default_factory=TableCaller)
-    chat: Chat = field(default_factory=Chat)
-    now: datetime | None = None
-
-    @property
-    def data(self) -> Path:
-        return self.folder / "data"
-
-    def has(self, *texts: str) -> None:
-        for old in self.folder.glob("*.yaml"):
-            old.unlink()
-        for index, text in enumerate(texts):
-            (self.folder / f"{index}.yaml").write_text(text)
-
-    def clock(self) -> datetime:
-        return self.now or datetime.now(UTC)
-
-    def runner(self, **options: Any) -> Runner:
-        loaded = load_folder(self.folder)
-        assert loaded.findings == ()
-        defaults: dict[str, Any] = {"caller": self.caller, "messenger": self.chat, "clock": self.clock, "host": "here"}
-        return Runner(loaded.definitions, data=self.data, **(defaults | options))
-
-    async def ran_until(self, name: str, moment: datetime) -> None:
-        """Leaves the ledger as a runner leaves it that ran these automations until then."""
-        self.data.mkdir(exist_ok=True)
-        one = next(one for one in load_folder(self.folder).definitions if one.name == name)
-        with open_ledger(self.data, None) as database:
-            await Ledger(database).considered({name: one.data["trigger"]}, moment)
-
-    def ledger(self, name: str | None = None) -> list[tuple[str, str]]:
-        with open_ledger(self.data, None) as database:
-            return [(line.tick, line.state) for line in Ledger(database).newest(name, 100)]
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """An empty folder."""
     return Place(tmp_path)
-
-
-@asynccontextmanager
-async def running(runner: Runner) -> AsyncGenerator[None]:
-    """A runner that watches ticks while the block lasts."""
-    stop, ready = asyncio.Event(), asyncio.Event()
-    task = asyncio.create_task(runner.run_forever(stop, ready.set))
-    waiting = asyncio.create_task(ready.wait())
-    await asyncio.wait({task, waiting}, return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
-    try:
-        if not task.done():
-            yield
-    finally:
-        stop.set()
-        await task
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Waits for what another task brings about."""
-    async with asyncio.timeout(30):
-        while not true():
-            await asyncio.sleep(0.02)
 
 
 async def test_a_run_by_hand(place: Place) -> None:
@@ -184,7 +124,7 @@ def test_lists_and_next_ticks(place: Place) -> None:
 
 async def test_ticks_run_as_they_come(place: Place) -> None:
     """Each tick once, under the id of its time, and the ledger has it."""
-    place.has("name: often\ntrigger: {every: 1s}\noverlap: parallel\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
+    place.has(OFTEN)
     async with running(place.runner()):
         await until(lambda: len(place.chat.said) >= 2)
     texts = [text for _, text, _ in place.chat.said.values()]
@@ -377,7 +317,7 @@ async def test_a_long_absence_of_the_loop_loses_no_tick(place: Place) -> None:
     """The scheduler hands on every time that went by, however late it is."""
     now = datetime.now(UTC)
     place.now = now - timedelta(seconds=3)
-    place.has("name: often\ntrigger: {every: 1s}\noverlap: parallel\nsteps: [{id: said, telegram: {to: a, text: '{{ tick.utc }}'}}]")
+    place.has(OFTEN)
     async with running(place.runner()):
         await until(lambda: len(place.chat.said) >= 3)
     ticks = [datetime.fromisoformat(text) for _, text, _ in place.chat.said.values()]

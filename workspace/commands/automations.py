@@ -1,22 +1,20 @@
 """workspace automations: ops' tool. Every act takes --json."""
 
 import argparse
-import asyncio
-import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from workspace import parts, settings
+from workspace.commands import automation_runs
+from workspace.commands.automation_runs import short, with_runner
 from workspace.commands.words import Subcommands, WrongWords, show
 
 if TYPE_CHECKING:
-    from automations.control import Loaded, Records, Runner, RunReport
+    from automations.control import NextTick
+    from automations.definition import Automation
     from automations.listing import Listing
-
-
-T = TypeVar("T")
 
 
 def add(subcommands: Subcommands) -> None:
@@ -30,30 +28,22 @@ def add(subcommands: Subcommands) -> None:
         return made
 
     act("validate", "check files, or all of the folder", validate).add_argument("files", nargs="*", type=Path)
+    act("schema", "the JSON Schema of automations, for editors", schema)
     act("list", "what there is, and when it is next due", list_all)
-    coming = act("next", "the next ticks", next_ticks)
+    coming = act("next", "the next ticks, odd days marked", next_ticks)
     coming.add_argument("name", nargs="?")
     coming.add_argument("-n", type=int, default=10)
-    act("run", "run one here and now, and wait", run_one).add_argument("name")
-    past = act("history", "the newest runs", history)
-    past.add_argument("name", nargs="?")
-    past.add_argument("-n", type=int, default=20)
-    act("show", "a run with its steps", show_run).add_argument("run_id", metavar="RUN")
-    again = act("resume", "go on with a run that stopped", resume)
-    again.add_argument("run_id", metavar="RUN")
-    again.add_argument("--again", action="store_true", help="do the step again that may have happened")
+    ahead = act("preview", "the ticks of a long time, with clock changes and days off", preview)
+    ahead.add_argument("name", metavar="NAME|FILE")
+    ahead.add_argument("--days", type=int, default=400)
     planned = act("plan", "what a file would do: reads are made, all else is only shown", plan)
     planned.add_argument("file", type=Path, metavar="FILE")
     planned.add_argument("-n", type=int, default=10, help="how many ticks to show")
-    act("backfill", "not implemented yet", _not_yet("backfill")).add_argument("words", nargs="*")
-
-
-def _not_yet(name: str) -> Callable[[argparse.Namespace], int]:
-    def refuse(_options: argparse.Namespace) -> int:
-        print(f"workspace: automations {name} is not implemented yet", file=sys.stderr)
-        return 1
-
-    return refuse
+    tested = act("test", "run an edited file against the recorded answers of a run; nothing is done", test)
+    tested.add_argument("file", type=Path, metavar="FILE")
+    tested.add_argument("--against", required=True, metavar="RUN")
+    tested.add_argument("--strict", action="store_true", help="exit code 1 also where the file would do something else")
+    automation_runs.add(act)
 
 
 def validate(options: argparse.Namespace) -> int:
@@ -78,20 +68,6 @@ def validate(options: argparse.Namespace) -> int:
         if not findings:
             print(f"{count} valid")
     return 1 if findings else 0
-
-
-def _with_runner(work: "Callable[[Runner], Awaitable[T]]", files: "Loaded | None" = None) -> T:
-    """Opens client and runner for one piece of work, on the folder's automations or on these."""
-    chosen = settings.load()
-
-    async def main() -> T:
-        loaded = files or parts.load_automations(chosen)
-        for finding in loaded.findings:
-            print(finding, file=sys.stderr)
-        async with parts.client(chosen) as service, parts.open_runner(chosen, service, loaded.definitions) as runner:
-            return await work(runner)
-
-    return asyncio.run(main())
 
 
 def _listing() -> "Listing":
@@ -121,88 +97,92 @@ def next_ticks(options: argparse.Namespace) -> int:
     if options.as_json:
         show([tick.to_json() for tick in found])
     for tick in [] if options.as_json else found:
-        print(f"{tick.tick}\t{tick.local}\t{tick.zone}\t{tick.automation}")
+        print(f"{tick.tick}\t{tick.local}\t{tick.zone}\t{tick.automation}{_odd(tick)}")
     return 0
 
 
-def run_one(options: argparse.Namespace) -> int:
-    """Runs in the foreground; exit code 1 where the run fails."""
-    report = _with_runner(lambda runner: runner.run_once(options.name))
-    return _told(report, options.as_json)
+def _odd(tick: "NextTick") -> str:
+    """What is odd about a tick's day, where anything is."""
+    return f"\t{tick.odd}" if tick.odd else ""
+
+
+def preview(options: argparse.Namespace) -> int:
+    """Every tick of so many days, odd ones with the reason."""
+    from automations.preview import preview as look_ahead
+
+    chosen = settings.load()
+    path = Path(options.name)
+    if path.suffix in {".yaml", ".yml"}:
+        automation = loaded_file(path)
+        if automation is None:
+            return 1
+    else:
+        automation = _listing().automation(options.name)
+    found = look_ahead(automation, parts.now(), options.days, chosen.timezone)
+    if options.as_json:
+        show(found.to_json())
+    else:
+        print(found)
+    return 0
+
+
+def schema(_options: argparse.Namespace) -> int:
+    """JSON Schema 2020-12 on stdout."""
+    from automations.schema import schema as written
+
+    show(written())
+    return 0
+
+
+def loaded_file(path: Path) -> "Automation | None":
+    """One file; what is wrong with it is told on stderr."""
+    from automations.control import load_files
+
+    if not path.exists():
+        raise WrongWords(f"There is no file {path}")
+    loaded = load_files([path])
+    for finding in loaded.findings:
+        print(finding, file=sys.stderr)
+    return loaded.definitions[0] if not loaded.findings else None
 
 
 def plan(options: argparse.Namespace) -> int:
     """Exit code 1 where a step cannot be told yet."""
-    from automations.control import load_files
-
-    if not options.file.exists():
-        raise WrongWords(f"There is no file {options.file}")
-    loaded = load_files([options.file])
-    if loaded.findings:
-        for finding in loaded.findings:
-            print(finding, file=sys.stderr)
+    automation = loaded_file(options.file)
+    if automation is None:
         return 1
-    name = loaded.definitions[0].name
-    found = _with_runner(lambda runner: runner.plan(name, options.n), loaded)
+    found = with_runner(lambda runner: runner.plan(automation.name, options.n), [automation])
     if options.as_json:
         show(found.to_json())
-    else:
-        for step in found.steps:
-            print(f"{step.name}\t{step.state}\t{_short(step.message or step.value)}")
-        for tick in found.ticks:
-            print(f"next\t{tick.tick}\t{tick.local}")
+        return 0 if found.ok else 1
+    for step in found.steps:
+        print(f"{step.name}\t{step.state}\t{short(step.message or step.value)}")
+    if found.changes:
+        print(f"\n{found.summary}")
+        for change in found.changes:
+            print(f"  {change}")
+    if found.ticks:
+        print()
+    for tick in found.ticks:
+        print(f"next\t{tick.tick}\t{tick.local}{_odd(tick)}")
     return 0 if found.ok else 1
 
 
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 160 else text[:159] + "…"
-
-
-def resume(options: argparse.Namespace) -> int:
-    """Goes on with a run; exit code 1 where it fails again."""
-    report = _with_runner(lambda runner: runner.resume(options.run_id, again=options.again))
-    return _told(report, options.as_json)
-
-
-def _told(report: "RunReport", as_json: bool) -> int:
-    if as_json:
-        show(report.to_json())
-    else:
-        print(_line(report))
-    return 0 if report.ok else 1
-
-
-def _line(report: "RunReport") -> str:
-    where = f" at {report.step}" if report.step else ""
-    return f"{report.run_id}\t{report.state}{where}" + (f"\t{report.message}" if report.message else "")
-
-
-def _with_records(work: "Callable[[Records], T]") -> T:
-    from automations.control import Records
-
-    chosen = settings.load()
-    with Records(parts.folder_of(chosen), chosen.database_url) as records:
-        return work(records)
-
-
-def history(options: argparse.Namespace) -> int:
-    """The newest runs and skipped ticks, newest first."""
-    reports = _with_records(lambda records: records.history(options.name, options.n))
+def test(options: argparse.Namespace) -> int:
+    """Exit code 1 where a step fails, or has no recorded answer; with --strict, also where anything differs."""
+    automation = loaded_file(options.file)
+    if automation is None:
+        return 1
+    found = with_runner(lambda runner: runner.replay(automation, options.against), [automation])
+    good = found.same if options.strict else found.ok
     if options.as_json:
-        show([report.to_json() for report in reports])
-    for report in [] if options.as_json else reports:
-        print(_line(report))
-    return 0
-
-
-def show_run(options: argparse.Namespace) -> int:
-    """A run with what each step gave."""
-    detail = _with_records(lambda records: records.show(options.run_id))
-    if options.as_json:
-        show(detail.to_json())
-        return 0
-    print(_line(detail.run))
-    for step in detail.steps:
-        print(f"  {step.name}\t{step.state}" + (f"\t{step.message}" if step.message else ""))
-    return 0
+        show(found.to_json())
+        return 0 if good else 1
+    for step in found.steps:
+        print(f"{step.name}\t{step.state}" + (f"\t{step.message}" if step.message else ""))
+        if step.was is not None:
+            print(f"  - {short(step.was)}")
+        if step.now is not None:
+            print(f"  + {short(step.now)}")
+    print("as the run did" if found.same else "differs from the run" if found.ok else "cannot be told to the end")
+    return 0 if good else 1
