@@ -1,4 +1,4 @@
-"""The steps, one file each: `call`, `rates`, `write`, `telegram`.
+"""The steps, one file each; STEPS lists them.
 
 To add one: its file here, a line in STEPS and in AnyStep, a test, a line in the documentation.
 """
@@ -8,14 +8,25 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Tag
 
 from automations.shapes import is_map
+from automations.steps.ask import AskStep
+from automations.steps.assert_ import AssertStep
 from automations.steps.base import Given, Retry, Step, Tools, Wait
 from automations.steps.call import CallStep
+from automations.steps.diff import DiffStep
+from automations.steps.http import HttpStep
 from automations.steps.rates import RatesStep
+from automations.steps.read import ReadStep
+from automations.steps.report import ReportStep
 from automations.steps.run_ import RunStep
+from automations.steps.set import SetStep
 from automations.steps.telegram import TelegramStep
+from automations.steps.wait import WaitStep
 from automations.steps.write import WriteStep
 
-STEPS: tuple[type[Step], ...] = (CallStep, RatesStep, WriteStep, TelegramStep, RunStep)
+STEPS: tuple[type[Step], ...] = (
+    CallStep, HttpStep, RatesStep, ReadStep, WriteStep, ReportStep, DiffStep, TelegramStep, RunStep, SetStep,
+    AssertStep, WaitStep, AskStep,
+)  # fmt: skip
 
 KINDS = tuple(step.kind for step in STEPS)
 
@@ -32,7 +43,15 @@ AnyStep = Annotated[
     | Annotated[RatesStep, Tag("=rates")]
     | Annotated[WriteStep, Tag("=write")]
     | Annotated[TelegramStep, Tag("=telegram")]
-    | Annotated[RunStep, Tag("=run")],
+    | Annotated[RunStep, Tag("=run")]
+    | Annotated[HttpStep, Tag("=http")]
+    | Annotated[ReadStep, Tag("=read")]
+    | Annotated[ReportStep, Tag("=report")]
+    | Annotated[DiffStep, Tag("=diff")]
+    | Annotated[SetStep, Tag("=set")]
+    | Annotated[AssertStep, Tag("=assert")]
+    | Annotated[WaitStep, Tag("=wait")]
+    | Annotated[AskStep, Tag("=ask")],
     Discriminator(_kind),
 ]
 """A step of any kind; which one is told by its key."""

@@ -35,6 +35,8 @@ MEASURED = 500
 """Rows that are looked at for the width of columns."""
 
 MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d))?)?", re.ASCII)
+ESCAPED = re.compile("_x(00[01][0-9A-Fa-f])_")
+"""How a workbook holds control characters, which XML would lose; the library that reads leaves them as they are."""
 NO_NAME = re.compile(r"[\[\]:*?/\\\x00-\x1f]")
 NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What XML cannot hold."""
@@ -158,7 +160,11 @@ def _write(page: Any, row: int, column: int, cell: Cell, shapes: Mapping[str, An
 def _text(page: Any, row: int, column: int, text: str, shape: Any) -> None:
     if len(text) > LONGEST_TEXT:
         raise NoTable(f"has more than {LONGEST_TEXT:,} characters in row {row + 1}, column {column + 1}, too many")
-    page.write_string(row, column, NO_XML.sub("\ufffd", text), shape)
+    text = NO_XML.sub("\ufffd", text)
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # The library would take it for markup of its own and write it unescaped.
+        text += " "
+    page.write_string(row, column, text, shape)
 
 
 def _admit(document: bytes) -> None:
@@ -231,4 +237,6 @@ def _value(cell: Any) -> Cell:
         return cell.isoformat()
     if isinstance(cell, timedelta):
         return str(cell)
-    return cell if cell is None or isinstance(cell, (bool, int, float)) else str(cell)
+    if cell is None or isinstance(cell, (bool, int, float)):
+        return cell
+    return ESCAPED.sub(lambda found: NO_XML.sub("\ufffd", chr(int(found[1], 16))), str(cell))

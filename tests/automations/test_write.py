@@ -5,19 +5,22 @@ import io
 import json
 import os
 import re
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from automations.steps import files as step_files
+from automations.steps import workbook
 from automations.steps.cells import cell
 from automations.steps.files import UnsafePath, inside, read_file, replace_file
 from tests.automations.world import Bench, TableCaller
 
 
-async def written(bench: Bench[TableCaller], name: str, content: Any) -> str:
+async def written(bench: Bench[TableCaller], name: str, content: Any, *, binary: bool = False) -> str:
     bench.caller.answers = {"finplan.request.list": content}
     text = f"""
 steps:
@@ -28,7 +31,7 @@ steps:
     assert result == {"state": "done"}, result
     raw = (bench.files / name).read_bytes()
     assert bench.value("file") == {"path": name, "bytes": len(raw)}
-    return raw.decode()
+    return raw.decode("latin-1" if binary else "utf-8")
 
 
 async def test_json(bench: Bench[TableCaller]) -> None:
@@ -121,6 +124,110 @@ async def test_what_is_no_number_in_json(bench: Bench[TableCaller], ending: str,
     assert result["state"] == "failed"
     assert f"content cannot be written as .{ending}: a number is too large or none" in result["message"]
     assert not (bench.files / f"a.{ending}").exists()
+
+
+HOSTILE = ["=1+1", "+7 900", "-5", "@SUM(A1)", "\t=1", "\r=1", "\0=1", " =1", "{=1}", "http://a.ru/", "5", "_x0041_"]
+
+
+async def test_no_formula_in_a_workbook(bench: Bench[TableCaller]) -> None:
+    """Texts are texts, whatever they start with: no formula, no link, no number is made of one."""
+    rows = [{"=head": text, "n": -5} for text in HOSTILE]
+    await written(bench, "a.xlsx", rows, binary=True)
+    parts = unpacked(bench.files / "a.xlsx")
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    assert "<f>" not in sheet
+    assert "hyperlink" not in sheet
+    assert sheet.count('t="s"') == len(HOSTILE) + 2
+    cells = [row[0] for row in workbook.read((bench.files / "a.xlsx").read_bytes(), None)]
+    assert cells == ["=head", *(text.replace("\0", "\ufffd") for text in HOSTILE)]
+    # A text that would be calculated once it is edited has the mark that keeps it one.
+    assert 'quotePrefix="1"' in parts["xl/styles.xml"]
+
+
+async def test_a_text_that_looks_like_markup(bench: Bench[TableCaller]) -> None:
+    """The library knows markup of its own: a text in that form is a text all the same."""
+    await written(bench, "a.xlsx", [["<r><t>x</t></r>", "</si><r>&x</r>", "<b>"]], binary=True)
+    assert workbook.read((bench.files / "a.xlsx").read_bytes(), None) == [["<r><t>x</t></r> ", "</si><r>&x</r>", "<b>"]]
+
+
+async def test_a_workbook_has_types_widths_and_a_head(bench: Bench[TableCaller]) -> None:
+    """Dates are dates, numbers numbers; what would lose digits is a text; the head is bold and stays."""
+    rows = [
+        {"day": "2026-11-21", "at": "2026-11-21 09:30:00", "old": "1812-09-07", "no": "2026-02-30", "id": 10**15,
+         "sum": 1.5, "ok": True, "list": [1, "x"], "long": "x" * 40, "none": None},
+    ]  # fmt: skip
+    await written(bench, "a.xlsx", rows, binary=True)
+    values = workbook.read((bench.files / "a.xlsx").read_bytes(), None)[1]
+    assert values[:5] == ["2026-11-21", "2026-11-21 09:30:00", "1812-09-07", "2026-02-30", "1000000000000000"]
+    assert values[5:9] == [1.5, True, '[1, "x"]', "x" * 40]
+    parts = unpacked(bench.files / "a.xlsx")
+    sheet = parts["xl/worksheets/sheet1.xml"]
+    assert sheet.count("<v>46347") == 2
+    assert 'state="frozen"' in sheet
+    assert '<col min="9" max="9" width="42' in sheet
+    assert "<b/>" in parts["xl/styles.xml"]
+
+
+async def test_several_sheets_and_equal_bytes(bench: Bench[TableCaller]) -> None:
+    """A map is a workbook of sheets; the same content on the same day makes the same bytes."""
+    value = {"Rates": [{"code": "USD"}], "План": [["a", 1]], "Empty": []}
+    first = await written(bench, "a.xlsx", value, binary=True)
+    assert await written(bench, "b.xlsx", value, binary=True) == first
+    content = (bench.files / "a.xlsx").read_bytes()
+    assert workbook.read(content, "План") == [["a", 1]]
+    assert workbook.read(content, "Empty") == []
+    assert "2026-11-21T00:00:00Z" in unpacked(bench.files / "a.xlsx")["docProps/core.xml"]
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("x", "should be a list of maps or a list of lists for .xlsx"),
+        ({"a": 1}, "should be a list of maps or a list of lists (in the sheet a) for .xlsx"),
+        ({}, "has no sheet, or more than 100 for .xlsx"),
+        ({"a/b": []}, "should have other names of sheets than 'a/b'"),
+        ({"x" * 32: []}, "should have other names of sheets than"),
+        ({"History": []}, "should have other names of sheets than 'History'"),
+        ({"a": [], "A": []}, "should not have two sheets called '"),
+        ([["x" * 32_768]], "has more than 32,767 characters in row 1, column 1, too many for .xlsx"),
+        ([[0] * 1_001], "has more than 100,000 rows or 1,000 columns for .xlsx"),
+        ([["{{ 1e308 * 10 }}"]], "has a number that is too large or none at all (inf, nan) for .xlsx"),
+    ],
+)
+async def test_what_a_workbook_cannot_hold(bench: Bench[TableCaller], value: Any, told: str) -> None:
+    """Said as such; nothing is cut without a word."""
+    result = await bench.run(f"steps: [{{write: a.xlsx, content: {json.dumps(value)}}}]")
+    assert result["message"].startswith(f"content {told}"), result
+    assert not (bench.files / "a.xlsx").exists()
+
+
+def unpacked(path: Path) -> dict[str, str]:
+    """The parts of a workbook."""
+    with zipfile.ZipFile(path) as archive:
+        return {one.filename: archive.read(one).decode() for one in archive.infolist()}
+
+
+async def test_a_page_of_tables(bench: Bench[TableCaller]) -> None:
+    """Everything is escaped; a map of lists is one table after another; a text is as it is."""
+    hostile = "<script>alert('x')</script>"
+    text = await written(bench, "a.html", {hostile: [{hostile: hostile, "n": 1.5, "ok": True, "no": None}]})
+    assert "<script" not in text
+    assert text.count("&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;") == 3
+    assert "<td class=number>1.5</td><td>true</td><td></td>" in text
+    assert text.startswith("<!DOCTYPE html>")
+    assert await written(bench, "b.html", "<p>mine</p>") == "<p>mine</p>"
+    assert "<tbody>\n<tr><td>a</td></tr>\n</tbody>" in await written(bench, "c.html", [["a"]])
+    result = await bench.run("steps: [{write: a.html, content: 5}]")
+    assert result["message"] == "content should be a list of maps or a list of lists for .html"
+
+
+async def test_the_picture_of_the_structure(bench: Bench[TableCaller]) -> None:
+    """From an export through the step; what is no export is told."""
+    text = await written(bench, "org.svg", {"org": [{"name": "Alder"}], "block": [{"id": 1, "name": "A & B"}]})
+    assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
+    assert ">A &amp; B<" in text
+    result = await bench.run("steps: [{write: a.svg, content: {blocks: []}}]")
+    assert result["message"].startswith("content should be what orgschema.orgschema.export gives")
 
 
 async def test_content_that_does_not_fit_its_format(bench: Bench[TableCaller]) -> None:
