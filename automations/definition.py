@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from itertools import islice
 from json import dumps
 from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, get_args
@@ -25,6 +26,8 @@ from workspace_api.contract import nearest, operations
 
 MOST_STEPS = 200
 LONGEST_NAME = 60
+MOST_FINDINGS = 100
+"""Of one file: nobody reads more at once."""
 
 
 def _name(text: str) -> str:
@@ -71,7 +74,7 @@ class Definition(Model):
     name: Annotated[str, AfterValidator(_name)]
     """Its name in commands and in the ids of its runs."""
     description: str = ""
-    trigger: list[Trigger] = Field(default_factory=list[AnyTrigger])
+    trigger: list[Trigger] = Field(default_factory=list[AnyTrigger], max_length=50)
     """When it is due; none: only by hand."""
     catch_up: CatchUp = CatchUp()
     overlap: Literal["skip", "queue", "restart", "parallel"] = "skip"
@@ -85,9 +88,9 @@ class Definition(Model):
     limits: Limits = Limits()
     key: Annotated[str, AfterValidator(_name)] | None = None
     """The name of the API key that it uses (`secrets.<key>`); the service's own where none is named."""
-    operations: Annotated[list[str], AfterValidator(_allowed)] | None = None
+    operations: Annotated[list[str], Field(max_length=200), AfterValidator(_allowed)] | None = None
     """The operations that it may call, by name or pattern (`finplan.request.*`); all where none are named."""
-    people: list[str] | None = None
+    people: Annotated[list[str], Field(max_length=200)] | None = None
     """Who may run it from chat and from the ops page: user ids and roles (`@ops`); anybody of `@ops` where none are
     named."""
     vars: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
@@ -147,8 +150,9 @@ def _owner(location: Path) -> type[BaseModel]:
     for part in location[:-1]:
         if isinstance(part, str) and part in _MODELS:
             model = _MODELS[part]
-        elif isinstance(part, str) and part in model.model_fields:
-            annotation: Any = model.model_fields[part].annotation
+        elif isinstance(part, str):
+            named = (field for name, field in model.model_fields.items() if part in {name, field.alias})
+            annotation: Any = next((field.annotation for field in named), None)
             for candidate in (annotation, *get_args(annotation)):
                 if isinstance(candidate, type) and issubclass(candidate, BaseModel):
                     model = candidate
@@ -159,13 +163,19 @@ def _keys(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+DURATIONS = frozenset({"timeout", "window", "every", "backoff", "max_age", "length"})
+"""The keys of lengths of time, which are often written as bare numbers."""
+
+
 def _message(kind: str, told: str, location: Path, context: dict[str, Any], given: Any) -> str:
     owner = _owner(location)
+    key = str(location[-1])
     match kind:
         case "extra_forbidden":
-            key = str(location[-1])
             if key in KINDS:
                 return "a step does one thing: put this into a step of its own"
+            if key in TRIGGERS:
+                return "a trigger is of one kind: put this into a trigger of its own, in a list"
             return f"no such key{did_you_mean(key, _keys(owner)) or '; the keys are ' + ', '.join(_keys(owner))}"
         case "missing":
             return "is required"
@@ -173,24 +183,33 @@ def _message(kind: str, told: str, location: Path, context: dict[str, Any], give
             return str(context["error"])
         case "literal_error":
             choices: list[str] = [choice.strip("'") for choice in context["expected"].replace(" or ", ", ").split(", ")]
-            return f"should be {' or '.join(choices)}{did_you_mean(str(given), choices)}"
+            return f"should be {' or '.join(choices)}{did_you_mean(str(given)[:LONGEST_NAME], choices)}"
         case "string_type":
-            quoting = isinstance(given, (int, float, bool))
-            return "should be a text: put quotes around it" if quoting else "should be a text"
+            number = isinstance(given, (int, float)) and not isinstance(given, bool)
+            if number and key in DURATIONS:
+                return "is no duration: write 30s, 15m, 1h30m or 2d"
+            return "should be a text: put quotes around it" if number or isinstance(given, bool) else "should be a text"
         case "union_tag_not_found":
             return _nothing_to_do(location, given)
-        case "too_short":
-            return "should have at least one step"
-        case "int_type" | "int_parsing":
+        case "too_short" | "too_long":
+            least, most = context.get("min_length"), context.get("max_length")
+            if key == "steps" and kind == "too_short":
+                return "should have at least one step"
+            if most == MOST_STEPS:
+                return f"has more than {MOST_STEPS} steps: split the automation"
+            return f"should have at least {least}" if kind == "too_short" else f"should have at most {most}"
+        case "int_type" | "int_parsing" | "int_from_float":
             return "should be a whole number"
         case "bool_type":
             return "should be true or false"
-        case "too_long":
-            return f"has more than {MOST_STEPS} steps: split the automation"
         case "list_type":
-            return "should be a list"
+            if key == "trigger":
+                return 'should be a map such as {cron: "0 2 * * *"}, or a list of them'
+            single = isinstance(given, (str, int, float, dict)) and bool(given)
+            return f"should be a list{': put a dash before it, or [ ] around it' if single else ''}"
         case "dict_type" | "model_type" | "model_attributes_type":
-            return "should be a map"
+            fields = [name for name in _keys(_owner((*location, ""))) if _owner((*location, "")) is not owner]
+            return f"should be a map{' with ' + ', '.join(fields[:5]) if fields else ''}"
         case _:
             return told.replace("Input should be", "should be", 1)
 
@@ -206,33 +225,40 @@ def _nothing_to_do(location: Path, given: Any) -> str:
     return f"needs one of {', '.join(kinds)}"
 
 
+def _written(path: Path, source: Source) -> Path:
+    """A path as the file has it: one value alone needs no list around it, and pydantic counts it all the same."""
+    found: Path = ()
+    for part in path:
+        if isinstance(part, int) and (*found, part) not in source.values and found in source.values:
+            continue
+        found = (*found, part)
+    return found
+
+
 def _findings(error: ValidationError, source: Source) -> list[Finding]:
     found: list[Finding] = []
     details: list[Any] = error.errors(include_url=False)
-    for detail in details:
+    for detail in details[:MOST_FINDINGS]:
         location: Path = tuple(detail["loc"])
-        path = tuple(part for part in location if not (isinstance(part, str) and part.startswith("=")))
-        if path[:2] == ("trigger", 0) and path not in source.values:
-            # A single trigger needs no list around it.
-            path = ("trigger", *path[2:])
+        path = _written(tuple(p for p in location if not (isinstance(p, str) and p.startswith("="))), source)
         message = _message(detail["type"], detail["msg"], location, detail.get("ctx", {}), detail["input"])
         found.append(source.finding(path, message, at_key=detail["type"] == "extra_forbidden"))
     return found
 
 
 def read_automation(text: str | bytes, file: FilePath) -> Automation:
-    """Reads and checks one file. Raises InvalidAutomation with every finding, in the order of the lines."""
+    """Reads and checks one file. Raises InvalidAutomation with its findings, in the order of the lines."""
     from automations.check import check
 
     source = read_source(text, str(file))
     if not isinstance(source.data, dict):
-        told = "is empty" if source.data is None else "should be a map with name, trigger and steps"
-        raise InvalidAutomation([source.finding((), told)])
+        told = "is empty" if source.data is None else "should be a map"
+        raise InvalidAutomation([source.finding((), f"{told}: write name, trigger and steps")])
     try:
         definition = Definition.model_validate(source.data)
     except ValidationError as error:
         raise InvalidAutomation(_findings(error, source)) from None
-    found = list(check(definition, source))
+    found = list(islice(check(definition, source), MOST_FINDINGS))
     if found:
         raise InvalidAutomation(found)
     return Automation(definition, file, source.data)
