@@ -68,13 +68,14 @@ def _told(error: Exception, debug: bool) -> int:
 
 
 def _log(debug: bool) -> None:
+    from workspace.logs import JsonLines, Lines
     from workspace.redaction import Redaction
 
-    logging.basicConfig(
-        level=logging.DEBUG if debug else logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(level=logging.DEBUG if debug else logging.INFO)
+    as_json = settings.log_format() == "json"
     for handler in logging.getLogger().handlers:
         handler.addFilter(Redaction())
+        handler.setFormatter(JsonLines() if as_json else Lines())
     # Their lines hold addresses with the token in them.
     for name in ("httpx", "httpcore", "telegram", "aiohttp", "uvicorn", "apscheduler", "dbos", "sqlalchemy", "alembic"):
         logging.getLogger(name).setLevel(logging.WARNING)

@@ -14,6 +14,9 @@ from typing import Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+PAGE = "127.0.0.1:8090"
+"""Where the ops page of the automations is served."""
+SHORTEST_PAGE_TOKEN = 16
 LOCAL_URL = "http://127.0.0.1:8080"
 TELEGRAM = "https://api.telegram.org"
 
@@ -56,6 +59,13 @@ class Settings:
     smtp_url: str | None
     smtp_password: str | None
     heartbeat_url: str | None
+    secrets: Mapping[str, str]
+    secrets_folder: Path | None
+    http_hosts: frozenset[str]
+    page: tuple[str, int] | None
+    page_token: str | None
+    page_url: str | None
+    log: Literal["text", "json"]
 
     @property
     def workspace_url(self) -> str:
@@ -100,6 +110,12 @@ NAMES = (
     "WORKSPACE_ALERT_MAIL",
     "WORKSPACE_SMTP_URL",
     "WORKSPACE_HEARTBEAT_URL",
+    "WORKSPACE_SECRETS",
+    "WORKSPACE_HTTP_HOSTS",
+    "WORKSPACE_PAGE",
+    "WORKSPACE_PAGE_TOKEN",
+    "WORKSPACE_PAGE_URL",
+    "WORKSPACE_LOG",
 )
 
 
@@ -141,7 +157,24 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         smtp_url=_smtp(value["WORKSPACE_SMTP_URL"]),
         smtp_password=given.get("WORKSPACE_SECRET_SMTP", "").strip() or None,
         heartbeat_url=_outgoing("WORKSPACE_HEARTBEAT_URL", value["WORKSPACE_HEARTBEAT_URL"]),
+        secrets={name: text for name, text in given.items() if name.startswith("WORKSPACE_SECRET_")},
+        secrets_folder=_folder("WORKSPACE_SECRETS", value["WORKSPACE_SECRETS"]),
+        http_hosts=_hosts(value["WORKSPACE_HTTP_HOSTS"]),
+        page=_page(value["WORKSPACE_PAGE"] or PAGE, value["WORKSPACE_PAGE_TOKEN"], value["WORKSPACE_PAGE_URL"]),
+        page_token=_page_token(value["WORKSPACE_PAGE_TOKEN"]),
+        page_url=_url("WORKSPACE_PAGE_URL", value["WORKSPACE_PAGE_URL"]),
+        log=_log(value["WORKSPACE_LOG"] or "text"),
     )
+
+
+def log_format(folder: Path | None = None) -> Literal["text", "json"]:
+    """WORKSPACE_LOG alone, for a program that begins to log before it reads its settings; a wrong one is `text`, and is
+    told of by `load`."""
+    try:
+        kept = read_env_file((folder or Path.cwd()) / ".env")
+    except SettingsError:
+        kept = {}
+    return "json" if os.environ.get("WORKSPACE_LOG", kept.get("WORKSPACE_LOG", "")).strip() == "json" else "text"
 
 
 def read_env_file(path: Path) -> dict[str, str]:
@@ -317,3 +350,54 @@ def _language(value: str) -> str:
     if value not in {"en", "ru"}:
         raise SettingsError(f"WORKSPACE_LANGUAGE is {value!r}: write en or ru")
     return value
+
+
+def _page(value: str, token: str, url: str) -> tuple[str, int] | None:
+    """`127.0.0.1:8090`, `[::1]:8090`, `0.0.0.0:8090`, or `off`; what others can reach has a token."""
+    if value == "off":
+        return None
+    try:
+        parts = urlsplit(f"//{value}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    if not host or not port or value.rpartition(":")[0] not in {host, f"[{host}]"}:
+        raise SettingsError(f"WORKSPACE_PAGE is {value!r}: write an address and a port such as {PAGE}, or off")
+    open_to_others = not is_local(f"http://{value}") or (url and not is_local(url))
+    if open_to_others and not token:
+        raise SettingsError(
+            f"WORKSPACE_PAGE_TOKEN is needed where the ops page is not for this machine alone ({url or value}): "
+            "write 16 characters or more, such as `openssl rand -hex 32` prints"
+        )
+    return host, port
+
+
+def _page_token(value: str) -> str | None:
+    if value and (len(value) < SHORTEST_PAGE_TOKEN or not value.isascii() or not value.isprintable()):
+        raise SettingsError(
+            "WORKSPACE_PAGE_TOKEN is too easy to guess, or has letters that a header cannot hold: "
+            "write 16 characters or more, such as `openssl rand -hex 32` prints"
+        )
+    return value or None
+
+
+def _log(value: str) -> Literal["text", "json"]:
+    formats: dict[str, Literal["text", "json"]] = {"text": "text", "json": "json"}
+    if value not in formats:
+        raise SettingsError(f"WORKSPACE_LOG is {value!r}: write text or json")
+    return formats[value]
+
+
+def _folder(name: str, value: str) -> Path | None:
+    if value and not Path(value).is_dir():
+        raise SettingsError(f"{name} is {value!r}: write the path of a folder that is there")
+    return Path(value) if value else None
+
+
+def _hosts(value: str) -> frozenset[str]:
+    """`api.example.com, 10.0.0.5:8443`: the hosts that automations may send requests to."""
+    hosts = frozenset(filter(None, (part.strip().lower() for part in value.split(","))))
+    for host in hosts:
+        if "/" in host or "*" in host or urlsplit(f"//{host}").hostname is None:
+            raise SettingsError(f"WORKSPACE_HTTP_HOSTS holds {host!r}: write names such as api.example.com, by commas")
+    return hosts

@@ -9,6 +9,6 @@ request ─► guard (host, origin, headers) ─► app ─┬─ sessions: who 
 """
 
 from automations.page.app import Page
-from automations.page.serving import serve_page
+from automations.page.serving import serve_page, serve_page_when_free
 
-__all__ = ["Page", "serve_page"]
+__all__ = ["Page", "serve_page", "serve_page_when_free"]

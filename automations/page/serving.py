@@ -4,7 +4,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -12,6 +12,9 @@ import uvicorn
 from automations.page.app import Page, application
 from automations.page.guard import is_loopback
 from automations.page.sessions import SHORTEST_TOKEN
+
+AGAIN = 10.0
+"""Seconds between two attempts to listen at a port that is taken."""
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +74,24 @@ async def serve_page(
             stopping.cancel()
             server.should_exit = True
             await serving
+
+
+async def serve_page_when_free(
+    page: Page, host: str, port: int, stop: asyncio.Event, ready: Callable[[str], None] = lambda _: None
+) -> None:
+    """The same for a runner beside it, which runs on without a page: where the port is taken it is told once, and
+    tried again until it is free, as when the runner that served the page has died."""
+    told = False
+    while not stop.is_set():
+        try:
+            await serve_page(page, host, port, stop, ready)
+        except OSError as error:
+            if not told:
+                log.warning("%s. Runs go on without the page until it is free", error)
+            told = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(AGAIN):
+                    await stop.wait()
 
 
 def _bind(host: str, port: int) -> socket.socket:

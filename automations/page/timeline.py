@@ -3,7 +3,7 @@
 records of the engine ─► rows (a step, or all items of one) ─► pieces in percent of the width
 
 Time in which nothing was done (a question waited over night) is drawn shorter than it was, so that the steps can be
-seen beside it; it never takes more than a third of the width.
+seen beside it; it never takes more than two thirds of the width.
 """
 
 import re
@@ -27,8 +27,11 @@ WAITED = timedelta(milliseconds=500)
 """A pause between a step's beginning and its work that is shorter is not drawn as waiting."""
 MOST_ITEMS = 50
 """Items of one step that are shown one by one."""
-IDLE_SHARE = 0.5
-"""Idle time takes at most so much of what the busy time takes."""
+IDLE_SHARE = 2.0
+"""Idle time takes at most so many times the width of the busy time."""
+
+LONG_IDLE = timedelta(seconds=2)
+"""Less is drawn as long as it was."""
 
 Span = tuple[datetime, datetime]
 
@@ -164,9 +167,9 @@ def _scale(
             merged.append((start, stop))
     worked = sum(((stop - start) for start, stop in merged), timedelta())
     idle = (end - begin) - worked
-    # Steps of milliseconds beside a night of waiting: the steps share two thirds of the width all the same.
+    # Steps of milliseconds beside a night of waiting: the steps share a third of the width all the same.
     worked = max(worked, timedelta(milliseconds=1))
-    factor = min(1.0, IDLE_SHARE * (worked / idle)) if idle > timedelta() and merged else 1.0
+    factor = min(1.0, IDLE_SHARE * (worked / idle)) if idle > LONG_IDLE and merged else 1.0
     marks: list[tuple[datetime, float]] = [(begin, 0.0)]
     for start, stop in merged:
         marks.append((start, marks[-1][1] + (start - marks[-1][0]).total_seconds() * factor))

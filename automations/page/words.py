@@ -59,7 +59,6 @@ RUSSIAN: Mapping[str, str] = {
     "To the content": "К содержанию",
     "Pages": "Страницы",
     "Overview": "Обзор",
-    "All automations": "Все автоматизации",
     "Runs": "Запуски",
     "Sign in": "Войти",
     "Sign out": "Выйти",
@@ -206,7 +205,7 @@ RUSSIAN: Mapping[str, str] = {
     "A run of {name} begins within a few seconds, whether or not it is due, with the file as it is now.": (
         "Запуск {name} начнётся через несколько секунд, независимо от срока, по файлу, какой он сейчас."
     ),
-    "The steps that write, do: {steps}.": "Шаги, которые пишут, сделают своё: {steps}.",
+    "Steps that change something: {steps}.": "Шаги, которые что-то меняют: {steps}.",
     "Its steps only read.": "Её шаги только читают.",
     "Run {name}": "Запустить {name}",
     # views.py and app.py
