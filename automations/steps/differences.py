@@ -102,7 +102,7 @@ def items_of(value: Any, by: str | None, ignore: Collection[str] = ()) -> Items:
     items: dict[str, Item] = {}
     for item in _items(plain(value), by, frozenset(ignore)):
         if item.key in items:
-            raise NotComparable(f"two items have the {by or 'key'} {item.key}")
+            raise NotComparable(f"has two items with the key {item.key}")
         items[item.key] = item
         if len(items) > MOST_ITEMS:
             raise NotComparable(f"has more than {MOST_ITEMS:,} items")
@@ -121,9 +121,11 @@ def _items(value: Any, by: str | None, ignore: frozenset[str]) -> Iterator[Item]
             yield from _rows([value], by, "", ignore)
             return
         for name, part in value.items():
+            if name in ignore:
+                continue
             if name in groups:
                 yield from _rows(part, by or "id", f"{name} " if len(value) > 1 else "", ignore)
-            elif name not in ignore and not (by is not None and part == []):
+            elif by is None or part != []:
                 members = part if is_map(part) else {VALUE: part}
                 yield Item(name, {key: inner for key, inner in members.items() if key not in ignore}, part)
     else:
@@ -181,4 +183,8 @@ def compared(old: Items, new: Items) -> Difference:
 
 def _same(one: Any, other: Any) -> bool:
     """Equal as JSON: true is not 1, and 1 is 1.0."""
+    if is_list(one) and is_list(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    if is_map(one) and is_map(other):
+        return one.keys() == other.keys() and all(_same(part, other[name]) for name, part in one.items())
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

@@ -104,7 +104,8 @@ def read_file(root: Path, name: str, largest: int = LARGEST_BYTES) -> bytes:
         with os.fdopen(os.open(last, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=folder), "rb") as file:
             content = file.read(largest + 1)
     if len(content) > largest:
-        raise UnsafePath(f"{name} is larger than {largest // 1024 // 1024} MB")
+        size = f"{largest // 1024 // 1024} MB" if largest >= 1024 * 1024 else f"{largest // 1024} KB"
+        raise UnsafePath(f"{name} is larger than {size}")
     return content
 
 
