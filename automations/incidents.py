@@ -139,7 +139,8 @@ def enter_incident(connection: Connection, cause: str, now: datetime, **values: 
         "details": json.dumps(dict(details), ensure_ascii=False),
     }
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    new = connection.execute(dialect.insert(incidents).values(row).on_conflict_do_nothing()).rowcount == 1
+    entry = dialect.insert(incidents).values(row).on_conflict_do_nothing().returning(incidents.c.id)
+    new = connection.execute(entry).first() is not None
     if not new:
         changed: dict[str, Any] = {name: row[name] for name in ("step", "message", "run_id") if name in row}
         still = (incidents.c.cause == cause, incidents.c.closed_at.is_(None))
