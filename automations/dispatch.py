@@ -4,6 +4,7 @@ tick, event ─► record ─► dispatch (overlap) ─► begin          each s
                                                               now and then: runs that the engine gave up, or forgot
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -18,6 +19,9 @@ from automations.ports import Clock
 from automations.versions import Versions
 
 log = logging.getLogger(__name__)
+
+TOGETHER = 100
+"""How many orders are carried out at once."""
 
 Begin = Callable[[Ticket], Awaitable[None]]
 """Tells the engine of a run: for any runner, or for this process."""
@@ -65,38 +69,47 @@ class Dispatcher:
         await self._carry_out(await self.ledger.orders(now, mine))
 
     async def _carry_out(self, orders: Sequence[Order]) -> None:
-        carried_out: list[Order] = []
-        for order in orders:
-            try:
-                await self._do(order)
-            except AutomationError as error:
-                log.warning("run %s: %s", order.run.run_id, error)
-                result = {"state": RunState.FAILED, "step": order.run.step, "message": str(error)}
-                await self.ledger.ended(order.run.run_id, result, self._clock())
-            carried_out.append(order)
-        await self.ledger.carried_out(carried_out)
+        """Several at once, so that they share commits; what cannot be done yet is put back."""
+        for start in range(0, len(orders), TOGETHER):
+            some = orders[start : start + TOGETHER]
+            done = await asyncio.gather(*(self._is_done(order) for order in some))
+            await self.ledger.carried_out([order for order, is_done in zip(some, done, strict=True) if is_done])
+            await self.ledger.put_back([order for order, is_done in zip(some, done, strict=True) if not is_done])
 
-    async def _do(self, order: Order) -> None:
+    async def _is_done(self, order: Order) -> bool:
+        try:
+            return await self._do(order)
+        except AutomationError as error:
+            log.warning("run %s: %s", order.run.run_id, error)
+            result = {"state": RunState.FAILED, "step": order.run.step, "message": str(error)}
+            await self.ledger.ended(order.run.run_id, result, self._clock())
+            return True
+
+    async def _do(self, order: Order) -> bool:
         run_id = order.run.run_id
         kind, _, step = order.wanted.partition(":")
         if kind == "begin":
             await self._begin(self.ticket(order.run))
-        else:
-            await self.go_on(run_id, again=kind == "again", from_step=step or None)
+            return True
+        return await self.go_on(run_id, again=kind == "again", from_step=step or None)
 
-    async def go_on(self, run_id: str, *, again: bool = False, from_step: str | None = None) -> None:
-        """Takes a run up again that has ended or is parked. Raises NotResumable."""
+    async def go_on(self, run_id: str, *, again: bool = False, from_step: str | None = None) -> bool:
+        """Takes a run up again that has ended or is parked; false where its last go is not over in the engine: it
+        has yet to say so, or its process has died. Raises NotResumable."""
         known = self._engine.history.run(run_id)
         if known is None:
             line = self.ledger.run(run_id)
             if line is not None:
                 await self._begin(self.ticket(line))
-            return
-        if known.state in {RunState.WAITING, RunState.RUNNING}:
-            return  # somebody was quicker, or it goes on by itself
+            return True
+        if known.state is RunState.WAITING:
+            return True  # somebody was quicker
+        if known.state is RunState.RUNNING:
+            return False
         if known.state is RunState.STOPPED and not again and from_step is None:
             raise NotResumable(f"{run_id} stopped at {known.result.get('step')}: {known.result.get('message', '')}")
         await self._engine.go_on(run_id, record_to_go_on_from(self._engine, run_id, from_step))
+        return True
 
     def ticket(self, line: RunLine) -> Ticket:
         """All that a run takes along. Raises AutomationError where its definition is gone."""

@@ -322,6 +322,14 @@ class Ledger:
 
         await self.database.write(job)
 
+    async def put_back(self, orders: Sequence[Order]) -> None:
+        """Lets go of orders that could not be carried out yet: the next look takes them up."""
+        ids = [order.run.run_id for order in orders]
+        if ids:
+            own = (runs.c.run_id.in_(ids), runs.c.wanted.is_not(None))
+            values = update(runs).where(*own).values(claimed_at=None)
+            await self.database.write(lambda connection: connection.execute(values).rowcount)
+
     async def began(self, run_id: str, now: datetime) -> bool:
         """Says that a run is under way. False where it was cancelled, or is to be: then it is not to go on."""
         own = runs.c.run_id == run_id

@@ -1,12 +1,20 @@
-"""A process that runs automations and may be killed: `victim FOLDER PORT once NAME`, or `forever`.
+"""Processes that run automations and may be killed.
 
-Its workspace is the test's own server on loopback: a line `<operation>` out, a line of JSON (`data`) back. What the
-process has to say goes to stdout, one line each: `ready`, and `<run id> <state>` for each run that ends.
+victim FOLDER PORT once NAME    one run by hand
+victim FOLDER PORT forever      a runner
+victim nursery                  imports all once, then makes runners by fork: a line of JSON in (what `forever` takes),
+                                a line `born PID` out, and `gone PID STATUS` when one has ended
+
+Their workspace is the test's own server on loopback: a line `<operation> <body>` out, a line of JSON (`data`) back.
+What a process has to say goes to stdout, one line each: `ready`, and `<run id> <state>` for each run that ends.
 """
 
 import asyncio
+import gc
 import json
 import logging
+import os
+import selectors
 import signal
 import sys
 from pathlib import Path
@@ -34,7 +42,7 @@ class SocketCaller:
 
 
 class Told(logging.Handler):
-    """The runner's own log, shortened to the ends of runs."""
+    """The log of runs, shortened to their ends."""
 
     def emit(self, record: logging.LogRecord) -> None:
         words = record.getMessage().split()
@@ -42,18 +50,89 @@ class Told(logging.Handler):
             print(words[1].rstrip(":"), words[2], flush=True)  # noqa: T201 - the test reads it
 
 
-async def main(folder: Path, port: int, mode: str, name: str) -> None:
+def tell() -> None:
+    """Says on stdout how runs end."""
+    for name in ("automations.execution", "automations.runner"):
+        logging.getLogger(name).setLevel(logging.INFO)
+        logging.getLogger(name).addHandler(Told())
+
+
+async def forever(folder: Path, port: int, url: str | None = None, host: str = "here", data: str = "data") -> None:
+    """A runner until SIGTERM."""
     loaded = load_folder(folder)
-    runner = Runner(loaded.definitions, caller=SocketCaller(port), messenger=Chat(), data=folder / "data", host="here")
-    if mode == "once":
-        await runner.run_once(name)
-        return
+    assert not loaded.findings, loaded.findings
+    caller, chat = SocketCaller(port), Chat()
+    runner = Runner(
+        loaded.definitions, caller=caller, messenger=chat, data=folder / data, database_url=url, host=host,
+        grace_seconds=5.0,
+    )  # fmt: skip
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     await runner.run_forever(stop, lambda: print("ready", flush=True))  # noqa: T201 - the test reads it
 
 
+async def once(folder: Path, port: int, name: str) -> None:
+    """One run by hand."""
+    loaded = load_folder(folder)
+    runner = Runner(loaded.definitions, caller=SocketCaller(port), messenger=Chat(), data=folder / "data", host="here")
+    await runner.run_once(name)
+
+
+def nursery() -> None:
+    """Makes runners until its stdin ends; nothing is started here that a fork could break."""
+    import alembic.command  # noqa: F401 - what a runner needs late is here already
+    import dbos  # noqa: F401
+    import psycopg  # noqa: F401
+
+    import automations.engine_dbos
+    import automations.schedule  # noqa: F401
+
+    gc.freeze()
+    chooser = selectors.DefaultSelector()
+    chooser.register(sys.stdin, selectors.EVENT_READ)
+    children = 0
+    print("ready", flush=True)  # noqa: T201 - the test reads it
+    while True:
+        while children and (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            children -= 1
+            print("gone", *ended, flush=True)  # noqa: T201 - the test reads it
+        if not chooser.select(0.05):
+            continue
+        line = os.read(0, 10_000)
+        if not line:
+            return
+        for words in map(json.loads, line.splitlines()):
+            pid = os.fork()
+            if pid == 0:
+                _live(words)
+            children += 1
+            print("born", pid, flush=True)  # noqa: T201 - the test reads it
+
+
+def _live(words: dict[str, Any]) -> None:
+    """The life of a child."""
+    folder = Path(words.pop("folder"))
+    log = os.open(folder / "runners.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    status = 1
+    try:
+        tell()
+        asyncio.run(forever(folder, **words))
+        status = 0
+    except BaseException:
+        logging.getLogger(__name__).exception("a runner has broken off")
+    finally:
+        os._exit(status)
+
+
 if __name__ == "__main__":
-    logging.getLogger("automations.runner").setLevel(logging.INFO)
-    logging.getLogger("automations.runner").addHandler(Told())
-    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]))
+    if sys.argv[1] == "nursery":
+        nursery()
+    else:
+        tell()
+        words = sys.argv[3:]
+        work = once(Path(sys.argv[1]), int(sys.argv[2]), words[1]) if words[0] == "once" else None
+        asyncio.run(work or forever(Path(sys.argv[1]), int(sys.argv[2])))
