@@ -40,12 +40,18 @@ class RunCards:
         self._desk = desk
         self._lock = lock
         self._committed = committed
+        self._paused = False
+
+    def pause(self) -> None:
+        """No looks of its own from here on; `look` still works."""
+        self._paused = True
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`; what fails now is looked at again the next time."""
         while not stop.is_set():
             try:
-                await self.look()
+                if not self._paused:
+                    await self.look()
             except SQLAlchemyError as error:
                 log.warning("what became of runs cannot be read: %s", type(error).__name__)
             except Exception:

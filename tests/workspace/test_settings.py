@@ -40,6 +40,13 @@ def test_who_hears_of_failures(tmp_path: Path) -> None:
     assert (found.smtp_password, found.heartbeat_url) == ("very-secret", None)
 
 
+def test_roles(tmp_path: Path) -> None:
+    """User ids and chats by role, parted by spaces or commas."""
+    found = load({"WORKSPACE_ROLES": " finance=anna boris; @hr = -100123, zoe ;"}, tmp_path)
+    assert found.roles == {"finance": ("anna", "boris"), "hr": ("-100123", "zoe")}
+    assert load({}, tmp_path).roles == {}
+
+
 def test_automations_d_is_taken_where_it_exists(tmp_path: Path) -> None:
     """./automations.d is the default folder once it is there."""
     (tmp_path / "automations.d").mkdir()
@@ -54,6 +61,12 @@ def test_automations_d_is_taken_where_it_exists(tmp_path: Path) -> None:
         ("WORKSPACE_POLL_SECONDS", "soon", "write seconds"),
         ("WORKSPACE_TIMEZONE", "Mars/Base", "write a zone"),
         ("WORKSPACE_LANGUAGE", "fr", "write en or ru"),
+        ("WORKSPACE_ROLES", "finance", "write roles, their people and chats"),
+        ("WORKSPACE_ROLES", "finance=", "write roles, their people and chats"),
+        ("WORKSPACE_ROLES", "Finance team=anna", "write roles, their people and chats"),
+        ("WORKSPACE_ROLES", "hr=anna finance=boris", "such as finance=anna boris; hr=-100123"),
+        ("WORKSPACE_ROLES", "ops=anna", "@ops is WORKSPACE_OPS"),
+        ("WORKSPACE_ROLES", "hr=anna; @hr=boris", "each role is named once"),
         ("WORKSPACE_ALERT_URL", "hooks.example.com", "write one such as https://"),
         ("WORKSPACE_HEARTBEAT_URL", "https://me:pw@beat.example.com", "without user@"),
         ("WORKSPACE_ALERT_MAIL", "ops", "write addresses"),
