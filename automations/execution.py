@@ -2,28 +2,35 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from automations.callers import WithKey, caller_of
-from automations.definition import Definition, definition_of
+from automations.definition import Automation, Definition, definition_of
 from automations.engine import ENDED, Journal, RunState, Ticket
 from automations.errors import StepFailed
 from automations.interpret import interpret
 from automations.ledger import Ledger, LedgerLine, RunLine
 from automations.ports import Clock, Desk
 from automations.steps import Tools
+from storage import Database
 
 log = logging.getLogger(__name__)
 
 
 class Watcher:
-    """What is done beside the runs, for those who look after them; this one does nothing."""
+    """What is done beside the runs, for those who look after them; this one does nothing. care.py has the other."""
+
+    def attach(self, database: Database, automations: Callable[[], Mapping[str, Automation]]) -> None:
+        """Called before all else: the ledger's database, and what gives the automations in force."""
+
+    def turned(self) -> None:
+        """The runner's loop has come round: it is alive."""
 
     async def on_ended(self, run: RunLine) -> None:
         """A run has ended, well or badly."""
 
-    async def on_missed(self, lines: list[LedgerLine]) -> None:
+    async def on_missed(self, lines: Sequence[LedgerLine]) -> None:
         """Ticks were missed while no runner ran."""
 
     async def run(self) -> None:

@@ -24,7 +24,7 @@ from automations.desk import LedgerDesk, NothingKept
 from automations.dispatch import Dispatcher
 from automations.engine import ENDED, Cause, Engine, RunHistory, RunState, Ticket
 from automations.engine_dbos import DbosEngine
-from automations.errors import NotResumable, UnknownRun
+from automations.errors import Finding, NotResumable, UnknownRun
 from automations.execution import Execution, Watcher
 from automations.executors import Executors, Held
 from automations.ledger import Ledger, LedgerLine, RunLine
@@ -110,6 +110,8 @@ class Runner:
         self._opened: _Opened | None = None
         self._nudge = asyncio.Event()
         self._service: Service | None = None
+        self.findings: Sequence[Finding] = ()
+        """What is wrong with other files, for whoever shows it."""
 
     # What there is
 
@@ -361,6 +363,7 @@ class Runner:
     ) -> None:
         """Until `stop`, or until the name is lost: then what runs here is left to others at once."""
         engine = self._dbos(held.executor, takes_queue=True)
+        self._watcher.attach(database, lambda: self._automations)
         opened = self._open(engine, database, engine.submit)
         await engine.start(opened.execution.interpret)
         self._service = Service(
@@ -376,8 +379,9 @@ class Runner:
             await engine.stop(grace)
             self._opened = None
 
-    async def replace(self, definitions: Sequence[Automation]) -> None:
+    async def replace(self, definitions: Sequence[Automation], findings: Sequence[Finding] = ()) -> None:
         """Takes other definitions into force, all at once; runs under way go on with theirs."""
+        self.findings = findings
         before = self._automations
         self._automations = {automation.name: automation for automation in definitions}
         self._listing = Listing(definitions, zone=self._zone, clock=self._clock)

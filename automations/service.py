@@ -131,6 +131,7 @@ class Service:
         """Does what is wanted of runs: each second, and at once after a run has ended here."""
         while True:
             self._nudge.clear()
+            self._watcher.turned()
             try:
                 await self._dispatcher.look()
                 await self._execution.look_for_cancelled()

@@ -16,6 +16,7 @@ from workspace.settings import Settings, SettingsError, is_local
 from workspace_api import AsyncWorkspace
 
 if TYPE_CHECKING:
+    from automations.care import Ways
     from automations.control import Loaded, Runner
     from bot.assistant import Assistant
     from bot.desk import Desk, House
@@ -210,32 +211,98 @@ def load_automations(settings: Settings) -> "Loaded":
 
 @asynccontextmanager
 async def open_runner(
-    settings: Settings, service: AsyncWorkspace, definitions: Sequence[object], wake: Callable[[], None] = lambda: None
+    settings: Settings,
+    service: AsyncWorkspace,
+    definitions: Sequence[object],
+    wake: Callable[[], None] = lambda: None,
+    *,
+    as_service: bool = False,
 ) -> AsyncGenerator["Runner"]:
-    """The runner of these automations; what they say goes into the bot's outbox."""
+    """The runner of these automations; what they say goes into the bot's outbox.
+
+    `as_service`: it also tells people of what goes wrong, watches for events, and follows its folder.
+    """
+    from automations.callers import WithKey
+    from automations.care import Care
     from automations.control import Runner
     from automations.definition import Automation
+    from automations.secrets import Secrets
+    from automations.steps.published import HOSTS
     from bot import write_lock
     from bot.messenger import OutboxMessenger
 
     database = open_bot_database(settings)
     try:
+        house = house_of(settings)
         with database.read() as connection:
-            locked = write_lock.locked(connection, house_of(settings)) is not None
+            locked = write_lock.locked(connection, house) is not None
         if locked:
             log.warning("Nothing may be written to this workspace yet: automations only read. See workspace doctor")
-        yield Runner(
+        # A step has its own policy of trying again; two on top of each other would multiply.
+        caller = service.with_options(retries=0, read_only=locked)
+        with_key: WithKey = lambda key: service.with_options(api_key=key, retries=0, read_only=locked)  # noqa: E731
+        messenger = OutboxMessenger(database, house, wake)
+        care = Care(ways_of(settings), messenger, caller, now, settings.automations) if as_service else None
+        runner = Runner(
             [definition for definition in definitions if isinstance(definition, Automation)],
-            # A step has its own policy of trying again; two on top of each other would multiply.
-            caller=service.with_options(retries=0, read_only=locked),
-            messenger=OutboxMessenger(database, house_of(settings), wake),
+            caller=caller,
+            messenger=messenger,
             data=settings.data,
             database_url=settings.database_url,
             zone=settings.timezone,
             clock=now,
+            hosts=HOSTS | settings.http_hosts,
+            with_key=with_key,
+            secrets=Secrets(settings.secrets, settings.secrets_folder),
+            watcher=care,
         )
+        if care is not None:
+            care.replace = runner.replace
+        yield runner
     finally:
         database.close()
+
+
+def ways_of(settings: Settings) -> "Ways":
+    """Whom a runner tells of what goes wrong, and how."""
+    from automations.care import Ways
+    from automations.mail import server_of
+
+    server = server_of(settings.smtp_url, settings.smtp_password) if settings.smtp_url else None
+    here = f"http://{settings.page[0]}:{settings.page[1]}" if settings.page else None
+    return Ways(
+        language=settings.language,
+        zone=settings.timezone,
+        alert_url=settings.alert_url,
+        mail_server=server,
+        mail_to=settings.alert_mail,
+        heartbeat_url=settings.heartbeat_url,
+        page_url=settings.page_url or here,
+        web_url=settings.web_url,
+        poll_seconds=settings.poll_seconds,
+    )
+
+
+async def serve_ops_page(settings: Settings, runner: "Runner", stop: asyncio.Event) -> None:
+    """The ops page beside a runner, until `stop`. Where it cannot be served, that is told, and the runner runs on."""
+    from automations.control import Control, Records
+    from automations.page import Page, serve_page
+
+    if settings.page is None:
+        return
+    host, port = settings.page
+    with (
+        Records(settings.data, settings.database_url) as records,
+        Control(settings.data, settings.database_url, now) as control,
+    ):
+        page = Page(
+            records, control, lambda: runner.automations, now, settings.timezone, settings.language,
+            settings.page_token, settings.page_url, lambda: runner.findings,
+        )  # fmt: skip
+        try:
+            await serve_page(page, host, port, stop, lambda url: log.info("the ops page is at %s", url))
+        except (OSError, ValueError) as error:
+            log.error("%s", error)
 
 
 def run_until_signal(main: Callable[[asyncio.Event], "asyncio.Future[None]"]) -> None:

@@ -35,6 +35,7 @@ def add(subcommands: Subcommands) -> None:
     )
     command.add_argument("--port", type=int, default=8080, help="of the workspace")
     command.add_argument("--chat-port", type=int, default=8081, help="of the chat page")
+    command.add_argument("--page-port", type=int, default=8090, help="of the ops page")
     command.set_defaults(run=demo)
 
 
@@ -45,6 +46,7 @@ def demo(options: argparse.Namespace) -> int:
     data = chosen.data if given else Path("demo-data")
     chosen = dataclasses.replace(chosen, data=data, database_url=None, url=None, api_key=None, telegram_token=TOKEN)
     ports = (_free(options.port), _free(options.chat_port))
+    chosen = dataclasses.replace(chosen, page=("127.0.0.1", _free(options.page_port)), page_token=None, page_url=None)
     parts.run_until_signal(lambda stop: asyncio.ensure_future(_demo(chosen, *ports, stop)))
     return 0
 
@@ -162,6 +164,7 @@ def _announce(
     lines += [
         "",
         "Then send /requests, or write “450 taxi”.",
+        *([f"What the automations do: http://{chosen.page[0]}:{chosen.page[1]}"] if chosen.page else []),
         f"The workspace itself: {url} (its files: {chosen.data}). Stop with Ctrl+C; start again and it goes on.",
         "",
     ]

@@ -88,14 +88,20 @@ async def run_automations(
     loaded = parts.load_automations(chosen)
     for finding in loaded.findings:
         log.error("%s", finding)
-    async with parts.open_runner(chosen, service, loaded.definitions) as runner:
+    async with parts.open_runner(chosen, service, loaded.definitions, as_service=True) as runner:
+        runner.findings = loaded.findings
+        page = asyncio.create_task(parts.serve_ops_page(chosen, runner, stop))
 
         def ready() -> None:
             log.info("%d automations wait for their times", len(loaded.definitions))
             if running is not None:
                 running(runner)
 
-        await runner.run_forever(stop, ready)
+        try:
+            await runner.run_forever(stop, ready)
+        finally:
+            page.cancel()
+            await asyncio.gather(page, return_exceptions=True)
 
 
 async def _up(chosen: Settings, stop: asyncio.Event) -> None:
