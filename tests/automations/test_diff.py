@@ -14,7 +14,7 @@ def between(old: Any, new: Any, by: str | None = None, *ignore: str) -> Differen
     return compared(items_of(old, by, ignore), items_of(new, by, ignore))
 
 
-EXPORT = {
+EXPORT: dict[str, Any] = {
     "org": [{"id": 1, "name": "Alder", "level": 4}],
     "block": [
         {"id": 1, "parent_id": None, "name": "Alder", "order": 1},
