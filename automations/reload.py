@@ -13,7 +13,7 @@ rename or by a link as Kubernetes does with a ConfigMap, the folder's parent tel
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -72,6 +72,7 @@ class Folder:
 
     path: Path
     versions: Sequence[Version] = ()
+    read_file: Callable[[Path], Loaded] = lambda path: load_files([path])
     _files: dict[Path, _File] = field(default_factory=dict[Path, _File])
     _beside: Mapping[Path, Stamp] | None = None
     _names: frozenset[str] = frozenset()
@@ -116,8 +117,8 @@ class Folder:
         if known is not None and digest == known.digest and not anew:
             known.stamp = stamp or known.stamp
             return
-        read = load_files([path])
-        good = read.definitions[0] if read.definitions else known.good if known else self._from_versions(path)
+        read = self.read_file(path)
+        good = known.good if known else None if read.definitions else self._from_versions(path)
         self._files[path] = _File(stamp or (0, 0, 0, 0), digest, read, good)
 
     def _from_versions(self, path: Path) -> Automation | None:
@@ -137,7 +138,8 @@ class Folder:
         wrong: list[Path] = []
         for path, one in self._files.items():
             if one.read.definitions and one.read.definitions[0].name not in automations:
-                automations[one.read.definitions[0].name] = one.read.definitions[0]
+                one.good = one.read.definitions[0]
+                automations[one.good.name] = one.good
             elif one.read.definitions:
                 name = one.read.definitions[0].name
                 other = automations[name].file
@@ -243,7 +245,7 @@ Changes = Callable[[Path], AsyncIterator[object]]
 """Yields whenever something may have changed in a folder, or of it."""
 
 
-async def changes(folder: Path) -> AsyncIterator[object]:
+async def changes(folder: Path, *, settled_ms: int = SETTLED_MS, longest_ms: int = LONGEST_MS) -> AsyncGenerator[None]:
     """Yields after each change, and every LOOK_SECONDS where nothing tells of any."""
     from watchfiles import awatch  # pyright: ignore[reportUnknownVariableType] - one of its types is another library's
 
@@ -257,8 +259,8 @@ async def changes(folder: Path) -> AsyncIterator[object]:
             async for _ in awatch(
                 *paths,
                 watch_filter=of_folder,
-                debounce=LONGEST_MS,
-                step=SETTLED_MS,
+                debounce=longest_ms,
+                step=settled_ms,
                 rust_timeout=int(LOOK_SECONDS * 1000),
                 yield_on_timeout=True,
                 recursive=False,
