@@ -39,7 +39,7 @@ __all__ = [
 
 LATE = timedelta(seconds=60)
 """A run that is asked for later than this after its tick is late."""
-CLAIM = timedelta(seconds=60)
+CLAIM = timedelta(seconds=20)
 """How long a runner that has claimed an order is left to carry it out, before another one takes it up."""
 DISPATCH_LOCK = 0x7469_636B
 """The key of PostgreSQL's advisory lock under which ticks are dispatched: one process at a time."""
@@ -486,10 +486,14 @@ def _ended(connection: Connection, run_id: str, result: Mapping[str, Any], now: 
 
 
 def _has_come(connection: Connection, on: str) -> bool:
-    """Whether what a run is about to wait for came before it was parked."""
+    """Whether what a run is about to wait for came before it was parked.
+
+    What comes in this very moment in another process is waited for, by its lock: it does not see yet that we wait.
+    """
     kind, _, name = on.partition(":")
     if kind == "question":
-        row = connection.execute(select(questions.c.state).where(questions.c.key == name)).first()
+        asked = select(questions.c.state).where(questions.c.key == name).with_for_update(read=True)
+        row = connection.execute(asked).first()
         return row is not None and row.state != "open"
-    row = connection.execute(select(runs.c.state).where(runs.c.run_id == name)).first()
+    row = connection.execute(select(runs.c.state).where(runs.c.run_id == name).with_for_update(read=True)).first()
     return row is not None and row.state in ENDED
