@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import Connection, select, update
 
 from automations.ports import Question
-from bot import people, questions, roles
+from bot import audit, people, questions, roles
 from bot.desk import House
 from bot.messenger import CAPTION, LIMIT, ON_CARD, OutboxMessenger, pieces
+from bot.questions import Outcome
 from bot.tables import cards, handles, outbox
 from bot.tables import people as people_rows
 from bot.texts import size
@@ -169,6 +170,21 @@ async def test_settling_takes_the_buttons_away(db: Database, messenger: OutboxMe
     with db.read() as connection:
         assert questions.unsettled(connection) == []
         assert set(connection.execute(select(cards.c.live)).scalars()) == {False}
+
+
+async def test_a_question_is_closed_by_one(db: Database, messenger: OutboxMessenger) -> None:
+    """The tap and the look after the cards come at the same time: one of them writes, and the audit has one line."""
+    await messenger.ask("@finance", question())
+    with db.read() as connection:
+        [asked] = questions.unsettled(connection)
+    answered = Outcome("answered", "Yes", "anna", NOW.timestamp())
+    closing = partial(questions.close, asked=asked, outcome=answered, house=HOUSE, now=NOW.timestamp())
+    assert [await db.write(closing), await db.write(closing)] == [True, False]
+    with db.read() as connection:
+        lines = audit.since(connection, 0.0)
+    assert [(line.user_id, line.telegram_id, line.act, line.subject) for line in lines] == [
+        ("anna", 1, "answered", asked.subject)
+    ]
 
 
 def test_a_role_that_is_gone_means_nobody(db: Database, messenger: OutboxMessenger) -> None:
