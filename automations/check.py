@@ -29,6 +29,7 @@ FIXED: Mapping[str, tuple[str, ...]] = {
 """Names with their members; `event` and `secrets` may have any, the others are the file's own."""
 
 EVERYWHERE = ("tick", "run", "automation", "event")
+IN_TRIGGERS = ("event", "automation")
 IN_STEPS = (*EVERYWHERE, "secrets", "vars", "steps")
 
 ELSEWHERE: Mapping[str, str] = {
@@ -40,7 +41,7 @@ ELSEWHERE: Mapping[str, str] = {
 }
 """Names that are there in other places."""
 
-MOST_TEMPLATES = 3_000
+MOST_TEMPLATES = 1_000
 """In one file."""
 
 TIMES = frozenset({"cron", "every", "at"})
@@ -128,8 +129,8 @@ class _Check:
             self.texts += 1
             if self.texts > MOST_TEMPLATES:
                 if self.texts == MOST_TEMPLATES + 1:
-                    told = f"is one of more than {MOST_TEMPLATES:,} templates: split the automation"
-                    yield self.source.finding(place, told)
+                    many = f"is one of more than {MOST_TEMPLATES:,} templates: split the automation"
+                    yield self.source.finding(place, many)
                 return
             try:
                 told = [(names.objection(reference), reference.line) for reference in references(text)]
@@ -246,6 +247,7 @@ def check(definition: Definition, source: Source) -> Iterator[Finding]:
     yield from _ids(places, source)
     yield from one.whole()
     yield from one.templates(data.get("vars", {}), ("vars",), _Names((), EVERYWHERE))
+    yield from one.templates(data.get("trigger", []), ("trigger",), _Names((), IN_TRIGGERS))
     ids = [step.id for step in definition.steps if step.id]
     undoing = [step.id for place, _, step in places if step.id and "undo" in place]
     afterwards = [step.id for step in definition.on_failure if step.id]

@@ -26,7 +26,7 @@ from workspace_api.contract import nearest, operations
 
 MOST_STEPS = 200
 LONGEST_NAME = 60
-MOST_FINDINGS = 100
+MOST_FINDINGS = 50
 """Of one file: nobody reads more at once."""
 
 
@@ -205,7 +205,7 @@ def _message(kind: str, told: str, location: Path, context: dict[str, Any], give
         case "list_type":
             if key == "trigger":
                 return 'should be a map such as {cron: "0 2 * * *"}, or a list of them'
-            single = isinstance(given, (str, int, float, dict)) and bool(given)
+            single = given is not None and given != {}
             return f"should be a list{': put a dash before it, or [ ] around it' if single else ''}"
         case "dict_type" | "model_type" | "model_attributes_type":
             fields = [name for name in _keys(_owner((*location, ""))) if _owner((*location, "")) is not owner]

@@ -328,7 +328,7 @@ class Trials:
             return None
         self._left -= COMPILE_WORK
         try:
-            with budget(TRIAL_WORK) as spent:
+            with budget(TRIAL_WORK, None) as spent:
                 try:
                     _evaluated(text, {"vars": self._variables})
                 finally:
