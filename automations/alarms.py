@@ -31,7 +31,7 @@ from automations.incidents import (
     keep_details,
     open_incident,
 )
-from automations.ledger import ACTIVE, LedgerLine
+from automations.ledger import ACTIVE, LATE, LedgerLine
 from automations.notices import CHAT, Notice
 from automations.tables import incidents, questions, runs, ticks
 from automations.triggers import utc_text
@@ -109,6 +109,8 @@ class Alarms:
     ) -> None:
         """Takes note of ticks that came while no runner ran, with what became of each: `skipped`, `lost`, or run
         late. Call it in the transaction that settles them. `since`: when the last runner was last alive."""
+        # What is due only just now runs as it would have.
+        lines = [line for line in lines if line.state != "due" or now - _moment(line.tick) > LATE]
         if not lines:
             return
         first = min(line.tick for line in lines)

@@ -1,11 +1,13 @@
 """Looks after a runner: tells of failures and gaps, beats, watches the workspace for events and the folder for changes.
 
-attach ─► on_ended, on_missed as they come ─► run: every few seconds alarms and notices, events, heartbeat, the folder
+attach: the folder is read ─► run: alarms and notices, events, the heartbeat, changes of the folder, each on its own
+                              on_ended ─► the alarms look at once            on_missed ─► they take note of the gap
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
@@ -24,7 +26,7 @@ from automations.ledger import LedgerLine, RunLine
 from automations.mail import Mail, Server
 from automations.notices import Chat, Notices, Way, Webhook
 from automations.ports import Caller, Clock, Messenger
-from automations.reload import Changed, Findings, Folder, follow
+from automations.reload import Changed, Findings, Folder, follow, look_at
 from automations.triggers import Event
 from automations.versions import Versions
 from automations.words import Words
@@ -33,6 +35,8 @@ from storage import Database
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 5.0
+AT_MOST_EVERY = 1.0
+"""Seconds between two looks at runs that have ended, however many end."""
 
 Replace = Callable[[Sequence[Automation], Sequence[Finding]], Awaitable[None]]
 """Takes other definitions into force; and what is wrong with the other files."""
@@ -57,10 +61,10 @@ class Ways:
 class _Attached:
     database: Database
     automations: Callable[[], Mapping[str, Automation]]
-    notices: Notices
     alarms: Alarms
     events: Events
-    words: Words
+    findings: Findings
+    folder: Folder | None
 
 
 class Care(Watcher):
@@ -76,9 +80,10 @@ class Care(Watcher):
         self._folder = folder
         self._turned = clock()
         self._attached: _Attached | None = None
+        self._ended = asyncio.Event()
         self.replace: Replace | None = None
 
-    def attach(self, database: Database, automations: Callable[[], Mapping[str, Automation]]) -> None:
+    async def attach(self, database: Database, automations: Callable[[], Mapping[str, Automation]]) -> None:
         ways = self._ways
         words = Words(ways.language, ZoneInfo(ways.zone))
         out: list[Way] = [Chat(self._messenger)]
@@ -92,7 +97,14 @@ class Care(Watcher):
             database, self._caller, self._clock,
             notices=notices, words=words, zone=ways.zone, seconds=ways.poll_seconds, web_url=ways.web_url,
         )  # fmt: skip
-        self._attached = _Attached(database, automations, notices, Alarms(database, incidents), events, words)
+        folder = None
+        if self._folder is not None:
+            folder = Folder(self._folder, await asyncio.to_thread(Versions(database).newest))
+        alarms, findings = Alarms(database, incidents), Findings(database, notices, words, self._clock)
+        self._attached = _Attached(database, automations, alarms, events, findings, folder)
+        if folder is not None:
+            # Before anything is due: of a file that is wrong since the last start, its last good version is in force.
+            await look_at(folder, self._taken_up)
 
     def _link(self, run_id: str) -> str:
         return f"{self._ways.page_url}/runs/{quote(run_id, safe='')}"
@@ -106,7 +118,7 @@ class Care(Watcher):
         return self._attached
 
     async def on_ended(self, run: RunLine) -> None:  # noqa: ARG002 - the ledger has it
-        await self._parts.alarms.on_ended(self._clock())
+        self._ended.set()
 
     async def on_missed(self, lines: Sequence[LedgerLine]) -> None:
         await self._parts.alarms.on_gap(lines, self._clock())
@@ -114,36 +126,40 @@ class Care(Watcher):
     async def run(self) -> None:
         parts = self._parts
         stop = asyncio.Event()
-        loops: list[Awaitable[None]] = [self._look(parts)]
+        loops: list[Awaitable[None]] = [self._tell(parts), self._watch(parts)]
         if self._ways.heartbeat_url is not None:
             beat = Heartbeat(self._ways.heartbeat_url, outgoing.get, parts.database, lambda: self._turned, self._clock)
             loops.append(beat.run(stop))
-        if self._folder is not None:
-            loops.append(self._follow(parts, self._folder, stop))
+        if parts.folder is not None:
+            loops.append(follow(parts.folder, self._taken_up, stop))
         await asyncio.gather(*loops)
 
-    async def _look(self, parts: _Attached) -> None:
+    async def _tell(self, parts: _Attached) -> None:
+        """Every few seconds, and at once after a run has ended; a webhook that hangs holds up nothing else."""
+        while True:
+            self._ended.clear()
+            try:
+                await parts.alarms.look(parts.automations(), self._clock())
+            except Exception:  # what is told to people must not end what runs; it is tried again
+                log.exception("people could not be told; trying again")
+            await asyncio.sleep(AT_MOST_EVERY)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), LOOK_SECONDS)
+
+    async def _watch(self, parts: _Attached) -> None:
         while True:
             try:
-                automations = parts.automations()
-                wishes = wishes_of(automations, self._ways.zone)
-                await parts.events.look(wishes)
-                await parts.alarms.look(automations, self._clock())
-            except Exception:  # what is told to people must not end what runs; it is tried again
-                log.exception("the runner could not be looked after; trying again")
-            await asyncio.sleep(LOOK_SECONDS)
+                await parts.events.look(wishes_of(parts.automations(), self._ways.zone))
+            except Exception:  # the same
+                log.exception("the workspace could not be watched; trying again")
+            await asyncio.sleep(min(LOOK_SECONDS, self._ways.poll_seconds))
 
-    async def _follow(self, parts: _Attached, path: Path, stop: asyncio.Event) -> None:
-        folder = Folder(path, await asyncio.to_thread(Versions(parts.database).newest))
-        findings = Findings(parts.database, parts.notices, parts.words, self._clock)
-
-        async def taken_up(changed: Changed) -> None:
-            if self.replace is not None:
-                await self.replace(changed.loaded.definitions, changed.findings)
-            log.info("%d automations are in force", len(changed.loaded.definitions))
-            await findings.tell(changed)
-
-        await follow(folder, taken_up, stop)
+    async def _taken_up(self, changed: Changed) -> None:
+        if self.replace is not None:
+            await self.replace(changed.loaded.definitions, changed.findings)
+        log.info("%d automations are in force", len(changed.loaded.definitions))
+        if self._attached is not None:
+            await self._attached.findings.tell(changed)
 
 
 def wishes_of(automations: Mapping[str, Automation], zone: str) -> list[Wish]:

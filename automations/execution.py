@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 class Watcher:
     """What is done beside the runs, for those who look after them; this one does nothing. care.py has the other."""
 
-    def attach(self, database: Database, automations: Callable[[], Mapping[str, Automation]]) -> None:
+    async def attach(self, database: Database, automations: Callable[[], Mapping[str, Automation]]) -> None:
         """Called before all else: the ledger's database, and what gives the automations in force."""
 
     def turned(self) -> None:

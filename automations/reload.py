@@ -78,6 +78,10 @@ class Folder:
     _names: frozenset[str] = frozenset()
     _told: tuple[object, ...] | None = None
 
+    def again(self) -> None:
+        """Lets the next look tell what it finds, also where nothing has changed: it was not taken up."""
+        self._told = None
+
     def look(self) -> Changed | None:
         """What is to be in force, where that differs from the last look; None where nothing has changed.
 
@@ -281,29 +285,33 @@ def _below(folder: Path) -> list[Path]:
         return []
 
 
-async def follow(
-    folder: Folder,
-    taken_up: Callable[[Changed], Awaitable[None]],
-    stop: asyncio.Event,
-    *,
-    changes: Changes = changes,
-) -> None:
-    """Looks at a folder at once and after each change, until `stop` is set; tells `taken_up` what is in force."""
+TakenUp = Callable[[Changed], Awaitable[None]]
+"""Told what is to be in force."""
 
-    async def look() -> None:
-        changed = await asyncio.to_thread(folder.look)
-        if changed is None:
-            return
-        for name in changed.removed:
-            log.warning("%s is stopped: its file is gone, or says another name", name)
-        for finding in changed.findings:
-            log.error("%s", finding)
+
+async def look_at(folder: Folder, taken_up: TakenUp) -> None:
+    """One look: tells `taken_up` and the log what has changed. What could not be taken up is told again next time."""
+    changed = await asyncio.to_thread(folder.look)
+    if changed is None:
+        return
+    for name in changed.removed:
+        log.warning("%s is stopped: its file is gone, or says another name", name)
+    for finding in changed.findings:
+        log.error("%s", finding)
+    try:
         await taken_up(changed)
+    except Exception:  # a database that is away for a while must not end the following
+        log.exception("what has changed in %s could not be taken up; trying again", folder.path)
+        folder.again()
+
+
+async def follow(folder: Folder, taken_up: TakenUp, stop: asyncio.Event, *, changes: Changes = changes) -> None:
+    """Looks at a folder at once and after each change, until `stop` is set."""
 
     async def looks() -> None:
-        await look()
+        await look_at(folder, taken_up)
         async for _ in changes(folder.path):
-            await look()
+            await look_at(folder, taken_up)
 
     tasks = [asyncio.create_task(looks()), asyncio.create_task(stop.wait())]
     try:

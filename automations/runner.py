@@ -363,7 +363,7 @@ class Runner:
     ) -> None:
         """Until `stop`, or until the name is lost: then what runs here is left to others at once."""
         engine = self._dbos(held.executor, takes_queue=True)
-        self._watcher.attach(database, lambda: self._automations)
+        await self._watcher.attach(database, lambda: self._automations)
         opened = self._open(engine, database, engine.submit)
         await engine.start(opened.execution.interpret)
         self._service = Service(
@@ -382,11 +382,16 @@ class Runner:
     async def replace(self, definitions: Sequence[Automation], findings: Sequence[Finding] = ()) -> None:
         """Takes other definitions into force, all at once; runs under way go on with theirs."""
         self.findings = findings
-        before = self._automations
+        before, listing = self._automations, self._listing
         self._automations = {automation.name: automation for automation in definitions}
         self._listing = Listing(definitions, zone=self._zone, clock=self._clock)
-        if self._service is not None:
-            await self._service.replace(before, self._automations)
+        try:
+            if self._service is not None:
+                await self._service.replace(before, self._automations)
+        except BaseException:
+            # What the ledger does not know of is not in force; whoever replaces tries again.
+            self._automations, self._listing = before, listing
+            raise
 
     # What both need
 

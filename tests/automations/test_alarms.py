@@ -64,6 +64,14 @@ async def test_two_gaps_are_two_notices(ops: Ops) -> None:
     assert "Ticks missed: 1: 1 lost, too old to run." in ops.said[0]
 
 
+async def test_a_tick_that_is_due_just_now_is_no_gap(ops: Ops) -> None:
+    """A runner that was started anew within the minute has missed nothing."""
+    await ops.alarms.on_gap([missed("nightly", ops.now - timedelta(seconds=40), "due")], ops.now)
+    ops.later(minutes=1)
+    await ops.look()
+    assert ops.said == []
+
+
 async def test_a_gap_survives_a_crash(ops: Ops) -> None:
     """The next process tells of it."""
     await ops.alarms.on_gap([missed("nightly", ops.now, "skipped")], ops.now)
