@@ -77,8 +77,9 @@ class _Tally:
 class _Ended:
     """What has ended since this process looks."""
 
-    def __init__(self, since: datetime) -> None:
-        self._since = since
+    def __init__(self, since: datetime, most: int) -> None:
+        self._most = most
+        self._start = self._since = since
         self._seen: dict[tuple[str, str], str] = {}
         self.counts: dict[tuple[str, str], int] = {}
         self.duration, self.lateness = _Tally(DURATION), _Tally(LATENESS)
@@ -105,8 +106,8 @@ class _Ended:
         return ended
 
     def _new(self, connection: Connection, column: Any, since: datetime, seen: dict[tuple[str, str], str]) -> list[Any]:
-        after = exact_text(since - OVERLAP) if seen else exact_text(since)
-        query = select(runs).where(column >= after).order_by(column).limit(MOST_ENDED + len(seen))
+        after = exact_text(max(self._start, since - OVERLAP))
+        query = select(runs).where(column >= after).order_by(column).limit(self._most + len(seen))
         found: list[Any] = []
         for row in connection.execute(query):
             moment = str(getattr(row, column.key))
@@ -129,12 +130,18 @@ def _between(since: str, until: str) -> float:
 class Metrics:
     """The metrics of one installation, in a registry of their own. Called from any thread, one at a time."""
 
-    def __init__(self, database: Database, automations: Callable[[], Mapping[str, Automation]], clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        automations: Callable[[], Mapping[str, Automation]],
+        clock: Clock,
+        most: int = MOST_ENDED,
+    ) -> None:
         self._database = database
         self._automations = automations
         self._clock = clock
         self._lock = threading.Lock()
-        self._ended = _Ended(clock())
+        self._ended = _Ended(clock(), most)
         self._last_success: dict[str, float] | None = None
         self._told: tuple[float, bytes] | None = None
         self._registry = CollectorRegistry(auto_describe=False)

@@ -23,7 +23,7 @@ class Lines(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """`{"time", "level", "logger", "message"}`; and `run`, `tick`, `automation`, `step`, `error` where there are any."""
+    """`{"time", "level", "logger", "message"}`; and `run`, `tick`, `automation`, `step`, `error` where there are."""
 
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")

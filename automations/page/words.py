@@ -209,7 +209,6 @@ RUSSIAN: Mapping[str, str] = {
     "Its steps only read.": "Её шаги только читают.",
     "Run {name}": "Запустить {name}",
     # views.py and app.py
-    "step {number}": "шаг {number}",
     "waits for an answer": "ждёт ответа",
     "waits for another run": "ждёт другого запуска",
     "waits until {moment}": "ждёт до {moment}",
