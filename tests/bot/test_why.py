@@ -1,5 +1,6 @@
 """/why: who did what, with which key, by which call, before and after; to those who may see the thing, and to ops."""
 
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from bot import audit
 from bot.audit import Entry
 from bot.audit_text import clean, flat, outcome
 from bot.dialogues.why import about
+from bot.periods import requests_of
 from tests.bot.house import OpenHouse, open_house
 
 
@@ -41,8 +43,10 @@ async def test_a_decision_is_told_with_key_and_call(house: OpenHouse) -> None:
 async def test_the_same_number_may_be_several_things(house: OpenHouse) -> None:
     """A request and an entry of one number are both shown."""
     anna = await house.linked("anna")
-    visible = {t.id for t in await house.as_user("anna").finance.transaction.list(type="out")}
-    number = next(r.id for r in await house.requests() if r.id in visible)
+    as_anna = house.as_user("anna")
+    entries = {entry.id for entry in await as_anna.finance.transaction.list(type="out")}
+    requests = await requests_of(as_anna, datetime.now(UTC))
+    number = next(request.id for request in requests if request.id in entries)
     await anna.says(f"/why {number}")
     card = await anna.card(containing=f"Request {number}")
     assert f"Entry {number}" in card.text
