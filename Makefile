@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Processes that run tests: twice as many as there are cores, since most of a test's time is waiting.
+TESTERS ?= $(shell expr 2 \* $$(nproc 2>/dev/null || echo 2))
 
-.PHONY: setup demo test check bench pictures requirements clean
+.PHONY: setup demo test soak check bench pictures requirements clean
 
 setup: .venv/.ready
 
@@ -25,7 +27,12 @@ demo: setup
 	@$(BIN)/workspace demo
 
 test: .venv/.ready-dev
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+# The tests whose size `make test` cuts, at full size: 10,000 taps, 1,000 payments, fifty kills.
+soak: .venv/.ready-dev
+	SOAK=1 $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal \
+		tests/bot/test_taps.py tests/bot/test_payment_faults.py tests/e2e $(ARGS)
 
 check: .venv/.ready-dev
 	$(BIN)/ruff check .

@@ -128,7 +128,7 @@ def open_cluster() -> Generator[Cluster]:
     if binaries is None:
         pytest.skip(MISSING)
     # Short, since a socket's path has at most 107 bytes; not below pytest's folders, which are closed to others.
-    folder = Path(tempfile.mkdtemp(prefix="wa-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="wa-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")))
     account = _account()
     if account is not None:
         owner = pwd.getpwnam(account)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from bot import intents, people
@@ -31,6 +32,7 @@ from bot.vault import Vault
 from storage import migrate, open_database
 from tests.bot.house import hosted
 from tests.bot.lossy import Lossy, open_lossy
+from tests.sizes import size
 from workspace_api import AsyncWorkspace
 from workspace_api.contract.finplan import Request
 from workspace_api.server.keys import issue_key
@@ -40,7 +42,7 @@ from workspace_api.server.serve import serve_async
 
 PAY = "/finplan/api/request/pay"
 
-PAYMENTS, AT_ONCE = 1000, 40
+PAYMENTS, AT_ONCE = size(160, 1000), 40
 
 OPEN = ("open", "sending", "unknown")
 
@@ -169,6 +171,8 @@ def faults(till: Till) -> dict[str, Callable[[], None]]:
     }
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 async def test_a_thousand_payments_through_every_fault(tmp_path: Path) -> None:
     """What the workspace has as paid is what the bot says was paid, and every payment has reached it once at most."""
     chance = random.Random(20261121)

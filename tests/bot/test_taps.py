@@ -3,13 +3,16 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from bot.sandbox import PersonChat
 from tests.bot.house import OpenHouse, open_house
 from tests.bot.test_requests import request
+from tests.sizes import size
 
 REVIEW = "/finplan/api/request/review"
 
-TAPS = 10_000
+TAPS = size(1_000, 10_000)
 
 AT_ONCE = 100
 
@@ -26,6 +29,8 @@ async def approvers(house: OpenHouse) -> list[PersonChat]:
     return chats
 
 
+@pytest.mark.slow
+@pytest.mark.unmeasured
 async def test_ten_thousand_taps_are_one_review(tmp_path: Path) -> None:
     """Half of them each, as fast as they go: one approval in the history, one call, an answer to each tap."""
     async with open_house(tmp_path, poll_seconds=60) as house:

@@ -1,7 +1,6 @@
 """kill -9 of the real bot in the middle of a batch: each request is approved once, and each receipt comes."""
 
 import asyncio
-import os
 import random
 import time
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from bot.sandbox import LocalTelegram, PersonChat, PersonSpec
 from bot.vault import Vault
 from storage import Database, migrate, open_database
 from tests.e2e.processes import started
+from tests.sizes import size
 from workspace_api import AsyncWorkspace
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import open_workspace
@@ -23,13 +23,14 @@ from workspace_api.server.sample import load_sample
 from workspace_api.server.serve import serve_async
 
 TOKEN = "1000000:test-token-for-loopback"
-ROUNDS = int(os.environ.get("KILLS", "4"))
+ROUNDS = size(2, 20)
 SEED = 20261122
 EACH = 6
 """Requests of one batch."""
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 async def test_a_batch_survives_kills(tmp_path: Path) -> None:
     """Round for round six requests are marked and approved, and the bot dies meanwhile: one review each, all told."""
     dice = random.Random(SEED)
@@ -96,9 +97,9 @@ async def _killed(folder: Path, settings: dict[str, str], chat: PersonChat, dice
         await chat.says("/requests")
         await chat.card(containing=f"1 of {EACH}", timeout=60)
         for label in ("More", "Approve several", "Choose all"):
-            await chat.waits(partial(_has, label=label), timeout=30)
-            await chat.presses(label, timeout=30)
-        await chat.waits(partial(_has, label=f"Approve {EACH}"), timeout=30)
+            await chat.waits(partial(_has, label=label), timeout=60)
+            await chat.presses(label, timeout=60)
+        await chat.waits(partial(_has, label=f"Approve {EACH}"), timeout=60)
         chat.taps(f"Approve {EACH}")
         await asyncio.sleep(dice.uniform(0.0, 0.5))
         process.kill()

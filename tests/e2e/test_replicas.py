@@ -1,7 +1,6 @@
 """Two real bots on one PostgreSQL database behind a proxy: kill -9 of whichever leads, again and again."""
 
 import asyncio
-import os
 import socket
 import time
 from collections import Counter
@@ -22,6 +21,7 @@ from bot.vault import Vault
 from storage import Database, migrate
 from tests.bot.waiting import until
 from tests.e2e.processes import started
+from tests.sizes import size
 from workspace_api import AsyncWorkspace
 from workspace_api.server.keys import issue_key
 from workspace_api.server.opening import open_workspace
@@ -31,7 +31,7 @@ from workspace_api.server.serve import serve_async
 
 TOKEN = "1000000:test-token-for-loopback"
 SECRET = "a-secret-of-this-test-alone"
-KILLS = int(os.environ.get("LEADERS_KILLED", "4"))
+KILLS = size(3, 20)
 
 
 @asynccontextmanager
@@ -80,6 +80,7 @@ def leads(db: Database) -> int | None:
 
 
 @pytest.mark.slow
+@pytest.mark.unmeasured
 async def test_killing_whoever_leads_loses_and_repeats_nothing(tmp_path: Path, postgres_url: str) -> None:
     """People go on making tasks by webhook: each text is one card, each tap one task, and the other bot takes over."""
     data = tmp_path / "data"
