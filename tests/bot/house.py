@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, text, update
+from sqlalchemy import Connection, select, text, update
 from telegram import Bot
 
 from bot import people
@@ -29,6 +29,7 @@ from bot.sandbox import LocalTelegram, PersonChat, PersonSpec
 from bot.vault import Vault
 from storage import Database, migrate, open_database
 from tests.bot.lossy import Lossy, open_lossy
+from tests.bot.waiting import until
 from workspace_api import AsyncWorkspace
 from workspace_api.contract.finplan import Request
 from workspace_api.server.changes import bump
@@ -78,17 +79,17 @@ class OpenHouse:
         """All requests as the owner sees them, also where the periods have to be named."""
         return await requests_of(self.owner, datetime.now(UTC))
 
-    async def settled(self, chat: PersonChat) -> None:
-        """Waits until no intent is open; each settling shows something in the chat."""
+    async def settled(self) -> None:
+        """Waits until no intent is open."""
 
-        def none_open(_: PersonChat) -> bool:
+        def none_open() -> bool:
             with self.desk.db.read() as connection:
                 found = connection.execute(
                     text("SELECT count(*) FROM intents WHERE state IN ('open','sending','unknown')")
                 )
                 return int(found.scalar_one()) == 0
 
-        await chat.waits(none_open, timeout=15)
+        await until(none_open)
 
     def disable(self, user_id: str) -> None:
         """The person's profile says that they are disabled, from the next call on."""
@@ -119,14 +120,31 @@ def telegram_id(user_id: str) -> int:
     return next(number for name, number, _ in CAST if name == user_id)
 
 
+def fill(folder: Path, database_url: str) -> None:
+    """Puts the English sample and the bot's tables into an empty database, from which others begin as copies."""
+    with open_workspace(folder, database_url) as server:
+        load_sample(server, "en", today=datetime.now(UTC).date())
+        migrate(server, "bot:migrations", version_table="bot_version")
+
+
+def _is_empty(server: Database) -> bool:
+    with server.read() as connection:
+        return connection.execute(select(users.c.user_id).limit(1)).first() is None
+
+
 @cache
 def _loaded(language: Literal["en", "ru"], today: date) -> Path:
-    """The file of a workspace with the sample in it, made once for all tests of a process."""
+    """A folder with the file of a workspace that has the sample in it, and of a bot that knows nobody.
+
+    Made once for all tests of a process.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sample-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with open_workspace(folder, None) as server:
         load_sample(server, language, today=today)
-    return folder / "workspace.db"
+    with open_database(f"sqlite:///{folder}/bot.db") as db:
+        migrate(db, "bot:migrations", version_table="bot_version")
+    return folder
 
 
 @asynccontextmanager
@@ -148,9 +166,11 @@ async def open_house(
     data = folder / "data"
     data.mkdir(exist_ok=True)
     if database_url is None:
-        shutil.copy(_loaded("ru" if language == "ru" else "en", datetime.now(UTC).date()), data / "workspace.db")
+        made = _loaded("ru" if language == "ru" else "en", datetime.now(UTC).date())
+        shutil.copy(made / "workspace.db", data)
+        shutil.copy(made / "bot.db", folder)
     with open_workspace(data, database_url) as server:
-        if database_url is not None:
+        if database_url is not None and _is_empty(server):
             load_sample(server, "ru" if language == "ru" else "en", today=datetime.now(UTC).date())
         key = issue_key(server, owner=True)
         ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -212,7 +232,16 @@ async def _assistant(
                 yield OpenHouse(lossy.url, telegram, assistant, desk, server, service, lossy)
             finally:
                 stop.set()
-                await running
+                await _ended(assistant, running)
+
+
+async def _ended(assistant: Assistant, running: "asyncio.Task[None]") -> None:
+    """Until the assistant has stopped: its loops look at `stop` when they are woken, and each half second else."""
+    while not running.done():
+        for loop in (assistant.handling, assistant.operations, assistant.delivery):
+            loop.wake()
+        await asyncio.wait({running}, timeout=0.01)
+    await running
 
 
 def hosted(fault_rate: float = 0.0) -> HostedProfile:

@@ -205,7 +205,7 @@ async def test_without_a_key_by_now_nothing_is_sent(house: OpenHouse) -> None:
 
     house.desk.db.write_now(write)
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     assert house.lossy.seen[REVIEW] == 0
     assert [entry.type for entry in (await request(house, 1)).history or []] == ["create"]
 
@@ -233,7 +233,7 @@ async def test_the_services_key_does_what_its_policy_says(tmp_path: Path, act_as
         with pytest.raises(intents.AlreadyUnderWay):
             house.desk.db.write_now(lambda connection: intents.create(connection, again))
         house.assistant.operations.wake()
-        await house.settled(chat)
+        await house.settled()
         assert house.lossy.seen["/tasks/api/task/create"] == logs
 
 
@@ -257,7 +257,7 @@ async def test_a_limit_that_came_after_the_list_counts(house: OpenHouse) -> None
     house.desk.db.write_now(lambda c: preferences.put(c, "anna", "limit", 10_000))
     await anna.presses(label)
     done = await anna.card(containing="above your limit: approve it on its own card")
-    await house.settled(anna)
+    await house.settled()
     assert "➖" in done.text
     assert await reviewers(house, 1, "accept") == []
 

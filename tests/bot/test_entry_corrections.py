@@ -26,7 +26,7 @@ async def test_a_reply_changes_one_field(house: OpenHouse) -> None:
         before = await newest(house)
         await anna.replies(to=card, text=said)
         await anna.waits(partial(_updated, house, made))
-        await house.settled(anna)
+        await house.settled()
         await shows(anna, card, "Changed, no.")
         after = await newest(house)
         assert after.id == number
@@ -154,7 +154,7 @@ async def test_a_lost_update_is_found_again(house: OpenHouse) -> None:
     card = await saved(anna, "450 taxi @office")
     house.lossy.lose(UPDATE)
     await anna.replies(to=card, text="500")
-    await anna.waits(lambda chat: "Changed, no." in chat.message(card.id).text, timeout=15)
+    await anna.waits(lambda chat: "Changed, no." in chat.message(card.id).text)
     assert house.lossy.seen[UPDATE] == 1
     assert (await newest(house)).sum == 500
 

@@ -128,7 +128,7 @@ async def test_a_refused_line_does_not_stop_the_others(house: OpenHouse) -> None
     house.server.write_now(lambda connection: connection.execute(archived).rowcount)
     await anna.presses("Save all")
     listed = await shows(anna, card, "Saved: 1 of 2")
-    await house.settled(anna)
+    await house.settled()
     listed = await shows(anna, card, "The workspace refused")
     assert (await newest(house)).sum == 450
     assert listed.text.count("Saved, no.") == 1
@@ -149,7 +149,7 @@ async def test_lost_answers_of_several_lines(house: OpenHouse) -> None:
     card = await anna.card(containing="3 entries")
     house.lossy.lose(CREATE, 3)
     await anna.presses("Save all")
-    await anna.waits(lambda chat: "Saved: 3 of 3" in chat.message(card.id).text, timeout=20)
+    await anna.waits(lambda chat: "Saved: 3 of 3" in chat.message(card.id).text)
     assert house.lossy.seen[CREATE] == 3
     assert await count(house) == total + 3
 
@@ -167,7 +167,7 @@ async def test_saving_all_goes_on_after_a_crash(house: OpenHouse) -> None:
     lost = house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now()))
     assert lost == 2
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     assert await count(house) == total + 2
     assert "Saved: 2 of 2" in anna.message(card.id).text
 
@@ -197,7 +197,7 @@ async def test_autosave_saves_what_is_not_in_doubt(tmp_path: Path) -> None:
         ):
             await anna.says(unclear)
             assert "Saving" not in (await anna.card(containing=asked)).text
-            await house.settled(anna)
+            await house.settled()
         assert house.lossy.seen[CREATE] == 2
         assert {t.sum for t in (await entries(house))[:2]} == {450, 451}
         await anna.says("45 parking @office")

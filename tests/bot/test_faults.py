@@ -9,6 +9,7 @@ from sqlalchemy import Connection, text
 from bot import intents, outbox, people
 from bot.messenger import OutboxMessenger, pieces
 from tests.bot.house import OpenHouse, open_house
+from tests.bot.waiting import until
 from workspace_api import calls
 from workspace_api.server.keys import issue_key
 
@@ -35,7 +36,7 @@ async def test_an_old_intent_is_not_made_for_a_new_link(house: OpenHouse) -> Non
     )  # fmt: skip
     house.desk.db.write_now(lambda connection: intents.create(connection, intent))
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     assert await history(house, 1) == [("boris", "create")]
 
 
@@ -51,7 +52,7 @@ async def test_a_decision_that_waited_too_long_is_not_made(house: OpenHouse) -> 
     )  # fmt: skip
     house.desk.db.write_now(lambda connection: intents.create(connection, intent))
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     assert await history(house, 1) == [("boris", "create")]
 
 
@@ -80,7 +81,7 @@ async def test_a_key_that_is_somebody_elses_is_taken_away(house: OpenHouse) -> N
     await anna.says("/requests")
     await anna.card(containing="Approval")
     await anna.presses("Approve")
-    await anna.card(containing="Your key is not your own", timeout=10)
+    await anna.card(containing="Your key is not your own")
     with house.desk.db.read() as connection:
         person = people.find(connection, 1001)
     assert person is not None
@@ -178,9 +179,9 @@ async def test_what_automations_say_arrives_whole_and_once(house: OpenHouse, tmp
     await messenger.say("@ops", "word " * 1500 + "<end>", key="long")
     await messenger.say("@ops", "again", key="long-2")
     await messenger.say("@ops", "again", key="long-2")
-    await anna.card(containing="<end>", timeout=15)
+    await anna.card(containing="<end>")
     await messenger.say("1001", "The export", file=tmp_path / "export.json", key="file")
-    sent = await anna.card(containing="The export", timeout=15)
+    sent = await anna.card(containing="The export")
     assert sent.document == b"{}"
     assert sum(message.text == "again" for message in anna.messages) == 1
     with pytest.raises(ValueError, match="not linked"):
@@ -278,9 +279,9 @@ async def test_an_update_that_cannot_be_committed_is_set_aside(house: OpenHouse)
     await marina.says("/help")
     await marina.card(containing="/expense")
 
-    def parked(_: object) -> bool:
+    def parked() -> bool:
         with house.desk.db.read() as connection:
             found = connection.execute(text("SELECT count(*) FROM inbox WHERE state = 'parked'"))
             return int(found.scalar_one()) == 1
 
-    await marina.waits(parked, timeout=40)
+    await until(parked)

@@ -1,6 +1,7 @@
 """Who may do what in chat: linking by a one-time code, foreign and forged buttons, groups, people who left."""
 
 from tests.bot.house import OpenHouse
+from tests.bot.waiting import until
 
 
 async def test_both_identities_are_shown_before_anything_is_bound(house: OpenHouse) -> None:
@@ -135,13 +136,13 @@ async def test_one_who_blocked_the_bot_is_left_in_peace(house: OpenHouse) -> Non
     anna.blocks_bot()
     marina = await house.linked("marina")
 
-    def noticed(_: object) -> bool:
+    def noticed() -> bool:
         with house.desk.db.read() as connection:
             found = people.find(connection, 1001)
         return found is not None and found.blocked
 
-    await marina.says("/help")  # what the bot answers to others wakes the wait
-    await marina.waits(noticed)
+    await marina.says("/help")
+    await until(noticed)
     saved = await house.as_user("boris").finplan.request.save(
         author_block_id=100, finplan="2026-11-01", name="A new drill", problem="Old one broke", sum=340, type=130
     )

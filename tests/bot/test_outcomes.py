@@ -24,8 +24,8 @@ async def test_a_lost_review_is_found_again(house: OpenHouse) -> None:
     card = await anna.card(containing="1 of 5")
     house.lossy.lose(REVIEW)
     await anna.presses("Approve")
-    await anna.waits(lambda chat: "has not confirmed it yet" in chat.message(card.id).text, timeout=10)
-    await anna.waits(lambda chat: "Approved by you" in chat.message(card.id).text, timeout=15)
+    await anna.waits(lambda chat: "has not confirmed it yet" in chat.message(card.id).text)
+    await anna.waits(lambda chat: "Approved by you" in chat.message(card.id).text)
     assert house.lossy.seen[REVIEW] == 1
     assert await accepted_by(house, 1) == ["anna"]
 
@@ -40,7 +40,7 @@ async def test_a_lost_create_is_found_again(house: OpenHouse) -> None:
     await anna.card(containing="not saved yet")
     house.lossy.lose(CREATE)
     await anna.presses("Save")
-    saved = await anna.card(containing="Saved, no.", timeout=15)
+    saved = await anna.card(containing="Saved, no.")
     assert saved.buttons == (("Undo",),)
     assert house.lossy.seen[CREATE] == 1
     assert await house.owner.fintransaction.transaction.get.total.count() == count + 1
@@ -56,7 +56,7 @@ async def test_a_lost_create_is_found_where_data_is_dropped(tmp_path: Path) -> N
         await anna.card(containing="not saved yet")
         house.lossy.lose(CREATE)
         await anna.presses("Save")
-        await anna.card(containing="Saved, no.", timeout=15)
+        await anna.card(containing="Saved, no.")
         found = [
             t for t in await house.owner.finance.transaction.list(type="out") if t.sum == 451 and t.user_id == "anna"
         ]
@@ -70,7 +70,7 @@ async def test_decisions_on_a_hosted_workspace(tmp_path: Path) -> None:
         await anna.says("/requests")
         assert "👉 you" in (await anna.card(containing="1 of 5")).text
         await anna.presses("Approve")
-        await anna.card(containing="Approved by you", timeout=10)
+        await anna.card(containing="Approved by you")
         await anna.says("/tasks")
         await anna.card(containing="open task")
 
@@ -89,7 +89,7 @@ async def test_what_was_sent_when_the_process_died_is_unknown(house: OpenHouse) 
     found = house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now()))
     assert found == 1
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     assert house.lossy.seen[CREATE] == 1
 
 
@@ -112,6 +112,6 @@ async def test_two_equal_expenses_are_not_taken_for_one(tmp_path: Path) -> None:
             await anna.waits(lambda chat: "not saved yet" in chat.last.text)
             house.lossy.lose(CREATE)
             await anna.presses("Save")
-            await anna.waits(lambda chat: "Saved, no." in chat.last.text, timeout=15)
+            await anna.waits(lambda chat: "Saved, no." in chat.last.text)
         saved = [message.text.split("\n")[0] for message in anna.messages if "Saved, no." in message.text]
         assert len(set(saved)) == 2

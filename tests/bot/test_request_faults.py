@@ -93,7 +93,7 @@ async def test_a_submission_that_was_being_sent_when_the_process_died(house: Ope
     assert change(house, "UPDATE intents SET state = 'sending'") == 1
     assert house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now())) == 1
     house.assistant.operations.wake()
-    await house.settled(boris)
+    await house.settled()
     assert house.lossy.seen[SAVE] == 1
     assert "Submitted, no." in boris.message(done.id).text
 
@@ -128,7 +128,7 @@ async def test_copies_go_on_after_a_crash(house: OpenHouse) -> None:
     assert change(house, "UPDATE intents SET state = 'sending'") == 2
     assert house.desk.db.write_now(lambda connection: intents.interrupted(connection, house.desk.now())) == 2
     house.assistant.operations.wake()
-    await house.settled(boris)
+    await house.settled()
     assert last(boris).text.count("copied, no.") == 2
     assert house.lossy.seen[COPY] == 2
     assert len(await house.requests()) == made

@@ -141,7 +141,7 @@ async def test_several_are_approved_with_a_receipt_each(house: OpenHouse) -> Non
     await marks(anna, "€12,400", "€6,850", "€740")
     assert "€19,990" in anna.last.text
     await tap(anna, "Approve 3")
-    done = await anna.card(containing="3 of 3 approved", timeout=15)
+    done = await anna.card(containing="3 of 3 approved")
     assert done.text.count("✅") == 3
     assert [await reviewers(house, number, "accept") for number in (1, 2, 3, 4, 5)] == [
         ["anna"],
@@ -170,7 +170,7 @@ async def test_an_unproved_key_makes_the_first_call_alone(house: OpenHouse) -> N
     anna = await listed(house)
     await tap(anna, "Choose all")
     await tap(anna, "Approve 5")
-    await anna.card(containing="5 of 5 approved", timeout=20)
+    await anna.card(containing="5 of 5 approved")
     assert house.lossy.seen[REVIEW] == 5
 
 
@@ -188,7 +188,7 @@ async def test_a_wrong_key_does_not_go_on(house: OpenHouse) -> None:
     await anna.card(containing="0 of")
     await tap(anna, "Choose all")
     await tap(anna, "Approve")
-    told = await anna.card(containing="Your key is not your own", timeout=15)
+    told = await anna.card(containing="Your key is not your own")
     assert "the first one has to be confirmed" in told.text
     assert house.lossy.seen[REVIEW] == 1
 
@@ -200,7 +200,7 @@ async def test_what_changed_since_it_was_listed_is_left_out(house: OpenHouse) ->
     await marks(anna, "€12,400", "€6,850")
     await house.as_user("boris").finplan.request.save(id=1, sum=99_000)
     await tap(anna, "Approve 2")
-    done = await anna.card(containing="1 of 2 approved", timeout=15)
+    done = await anna.card(containing="1 of 2 approved")
     assert "➖" in done.text
     assert "changed since you saw it" in done.text
     assert await reviewers(house, 1, "accept") == []
@@ -213,7 +213,7 @@ async def test_a_lost_answer_in_a_batch_is_found_again(house: OpenHouse) -> None
     await marks(anna, "€12,400", "€6,850")
     house.lossy.lose(REVIEW)
     await tap(anna, "Approve 2")
-    await anna.card(containing="2 of 2 approved", timeout=20)
+    await anna.card(containing="2 of 2 approved")
     assert house.lossy.seen[REVIEW] == 2
     assert await reviewers(house, 1, "accept") == await reviewers(house, 2, "accept") == ["anna"]
 
@@ -224,7 +224,7 @@ async def test_a_batch_goes_on_after_a_crash(house: OpenHouse) -> None:
     await proved(house)
     await tap(anna, "Choose all")
     await tap(anna, "Approve 5")
-    await anna.card(containing="5 of 5 approved", timeout=20)
+    await anna.card(containing="5 of 5 approved")
     # As a process leaves it that dies while the calls are under way: they were made, and nobody noted it.
     for rewind in (
         text("UPDATE intents SET state = 'sending'"),
@@ -235,7 +235,7 @@ async def test_a_batch_goes_on_after_a_crash(house: OpenHouse) -> None:
 
     await house.desk.db.write(lambda connection: intents.interrupted(connection, house.desk.now()))
     house.assistant.operations.wake()
-    await house.settled(anna)
+    await house.settled()
     with house.desk.db.read() as connection:
         kept = connection.execute(text("SELECT state FROM cards ORDER BY id DESC LIMIT 1")).scalar_one()
     assert [row["state"] for row in json.loads(kept)["receipts"]] == ["done"] * 5
@@ -249,7 +249,7 @@ async def test_a_double_tap_on_a_batch_is_one_batch(house: OpenHouse) -> None:
     await tap(anna, "Choose all")
     await anna.waits(lambda chat: "Approve 5" in str(chat.buttons))
     await asyncio.gather(anna.presses("Approve 5"), anna.presses("Approve 5"))
-    await anna.card(containing="5 of 5 approved", timeout=20)
+    await anna.card(containing="5 of 5 approved")
     for number in (1, 2, 3, 4, 5):
         assert await reviewers(house, number, "accept") == ["anna"]
 
@@ -341,7 +341,7 @@ async def test_the_xray_opens_on_the_card_and_the_decision_is_below(house: OpenH
     anna = await opened(house)
     card = anna.last
     await tap(anna, "X-ray")
-    await anna.waits(lambda chat: chat.message(card.id).buttons[-1:] == (("‹ Back",),), timeout=15)
+    await anna.waits(lambda chat: chat.message(card.id).buttons[-1:] == (("‹ Back",),))
     assert anna.message(card.id).buttons[0] == ("Approve",)
     await anna.presses("Approve", on=anna.message(card.id))
     await anna.card(containing="Approved by you")
@@ -373,10 +373,10 @@ async def test_a_receipt_that_comes_late_is_a_message_of_its_own(house: OpenHous
     # The review's answer is lost, and so are the first readings back.
     house.lossy.lose(REVIEW)
     await tap(anna, "Approve 2")
-    await anna.card(containing="not confirmed yet", timeout=10)
+    await anna.card(containing="not confirmed yet")
     await tap(anna, "Next")
     await anna.card(containing="1 of 3")
-    await house.settled(anna)
-    receipt = await anna.card(containing="✅ ", timeout=10)
+    await house.settled()
+    receipt = await anna.card(containing="✅ ")
     assert receipt.text.startswith(("✅ Raised floor", "✅ Smoked oak"))
     assert house.lossy.seen[REVIEW] == 2
