@@ -17,7 +17,7 @@ def last(chat: PersonChat) -> ChatMessage:
     return next(message for message in reversed(chat.messages) if message.from_bot)
 
 
-async def sees(chat: PersonChat, words: str, button: str = "", timeout: float = 15) -> ChatMessage:
+async def sees(chat: PersonChat, words: str, button: str = "", timeout: float = 60) -> ChatMessage:
     """The bot's newest message, once it has these words and a button that begins so."""
 
     def shown(now: PersonChat) -> bool:

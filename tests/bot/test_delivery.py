@@ -29,7 +29,7 @@ async def test_an_error_of_telegrams_is_tried_again(house: OpenHouse) -> None:
     for kind in KINDS:
         house.telegram.fails(Fault(kind=kind, method="sendMessage"))
     await anna.says("/help")
-    await anna.card(containing="/expense", timeout=20)
+    await anna.card(containing="/expense")
 
 
 async def test_updates_that_come_twice_are_handled_once(house: OpenHouse) -> None:

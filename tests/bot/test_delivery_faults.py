@@ -111,7 +111,7 @@ async def test_one_chats_429_is_waited_out_and_holds_up_no_other(house: OpenHous
     await marina.says("/help")
     await marina.card(containing="/expense")
     assert not any("/expense" in each.text for each in anna.messages)
-    await anna.card(containing="/expense", timeout=20)
+    await anna.card(containing="/expense")
     assert loop.time() - began >= 3
     await all_is_well(house)
 
@@ -242,5 +242,5 @@ async def test_a_database_that_fails_for_a_moment_costs_no_message(house: OpenHo
     house.desk.db.write_now(lambda c: c.execute(text("ALTER TABLE away RENAME TO outbox")).rowcount)
     assert house.desk.db.write_now(lambda connection: say(connection))
     house.assistant.delivery.wake()
-    await anna.card(containing="News", timeout=15)
+    await anna.card(containing="News")
     await anna.card(containing="/expense", timeout=30)

@@ -104,7 +104,7 @@ async def test_a_lost_move_is_found_again(house: OpenHouse) -> None:
     card = await anna.card(containing="Move, not saved yet")
     house.lossy.lose(CREATE)
     await anna.presses("Save")
-    await anna.waits(lambda chat: "Saved, no." in chat.message(card.id).text, timeout=15)
+    await anna.waits(lambda chat: "Saved, no." in chat.message(card.id).text)
     assert house.lossy.seen[CREATE] == 1
     assert await count(house) == total + 1
 

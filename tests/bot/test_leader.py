@@ -57,7 +57,7 @@ class Hours:
 
     async def settled(self, bots: int) -> None:
         """Until so many leads wait for time to pass."""
-        async with self.changed, asyncio.timeout(10):
+        async with self.changed, asyncio.timeout(60):
             await self.changed.wait_for(lambda: len(self.waiting) == bots)
 
     async def pass_(self, seconds: int, bots: int, check: Callable[[], None] = lambda: None) -> None:
@@ -209,7 +209,7 @@ async def test_the_next_life_of_a_dead_process_does_not_wait(url: str) -> None:
         await hours.settled(1)
         await one.dies()
         two.begin(gone=lambda holder: holder == "one")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await two.leads.wait()
 
 
@@ -248,7 +248,7 @@ async def test_work_that_its_database_failed_begins_anew(url: str) -> None:
     with open_database(url) as db:
         stop = asyncio.Event()
         leading = asyncio.create_task(lead(db, lambda: 0.0, "bot", "one", work, stop, tick=tick))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await third.wait()
         stop.set()
         await leading

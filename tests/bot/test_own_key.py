@@ -130,7 +130,7 @@ async def test_an_unanswered_workspace_keeps_no_key(house: OpenHouse) -> None:
     await anna.card(containing="Your own key for the workspace")
     house.lossy.lose("/user/api/profile/list", 20)
     await anna.says(key)
-    await anna.card(containing="The key was not kept", timeout=20)
+    await anna.card(containing="The key was not kept")
     await anna.waits(lambda chat: key not in said_in(chat))
     assert person_of(house, "anna").sealed_key is None
 

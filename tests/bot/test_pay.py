@@ -162,8 +162,8 @@ async def test_a_lost_payment_is_found_in_the_history(house: OpenHouse) -> None:
     await tap(marina, "Pay")
     house.lossy.lose(PAY)
     await tap(marina, "Pay in full")
-    await marina.card(containing="Do not pay again", timeout=10)
-    await marina.card(containing="paid by you", timeout=15)
+    await marina.card(containing="Do not pay again")
+    await marina.card(containing="paid by you")
     assert house.lossy.seen[PAY] == 1
     paid = await request(house, first.id)
     assert paid.sum_paid == paid.sum
@@ -185,7 +185,7 @@ async def hold(house: OpenHouse, marina: PersonChat) -> None:
 
     house.desk.db.write_now(skip)
     house.assistant.operations.wake()
-    await marina.card(containing="was not confirmed", timeout=15)
+    await marina.card(containing="was not confirmed")
 
 
 async def test_a_payment_that_was_never_seen_is_held_until_a_person_releases_it(house: OpenHouse) -> None:
@@ -194,7 +194,7 @@ async def test_a_payment_that_was_never_seen_is_held_until_a_person_releases_it(
     await tap(marina, "Pay")
     house.lossy.swallow(PAY)
     await tap(marina, "Pay in full")
-    await marina.card(containing="Do not pay again", timeout=10)
+    await marina.card(containing="Do not pay again")
     await hold(house, marina)
     held = await marina.card(containing="was not seen in the workspace for ten minutes")
     assert held.buttons == (("It was not paid",), ("It was paid",), ("‹ Back",))
@@ -223,7 +223,7 @@ async def test_the_same_sum_paid_by_somebody_else_is_a_persons_to_judge(house: O
     await house.as_user("tamara").finplan.request.pay(
         id=first.id, request_id=first.id, payment_sum=(first.sum or 0) - (first.sum_paid or 0)
     )
-    card = await marina.card(containing="maybe by somebody else", timeout=15)
+    card = await marina.card(containing="maybe by somebody else")
     assert "It was paid" in str(card.buttons)
     await tap(marina, "It was paid")
     await tap(marina, "Yes, it was paid")

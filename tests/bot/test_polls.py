@@ -120,11 +120,11 @@ async def test_an_outage_is_told_to_ops_once_and_its_end_once(tended: OpenHouse)
     assert not any("does not answer" in message.text for message in anna.messages)
     for _ in range(4):
         await polls.once()
-    await anna.card(containing="does not answer", timeout=15)
+    await anna.card(containing="does not answer")
     tended.lossy.lose(LIST, -1_000_000)
     for _ in range(3):
         await polls.once()
-    await anna.card(containing="answers again, after 1 minute", timeout=15)
+    await anna.card(containing="answers again, after 1 minute")
     await anna.says("/help")
     await anna.waits(lambda chat: sum("/expense" in message.text for message in chat.messages) == 2)
     for words in ("does not answer", "answers again"):
@@ -140,10 +140,10 @@ async def test_an_outage_that_a_former_life_told_is_not_told_again(tended: OpenH
         tended.lossy.lose(LIST, 2)
         await polls.once()
         await polls.once()
-    await anna.card(containing="does not answer", timeout=15)
+    await anna.card(containing="does not answer")
     polls = life(tended)
     await polls.once()
-    await anna.card(containing="answers again", timeout=15)
+    await anna.card(containing="answers again")
     assert sum("does not answer" in message.text for message in anna.messages) == 1
 
 

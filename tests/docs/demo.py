@@ -55,6 +55,6 @@ async def running_demo(folder: Path, **settings: str) -> AsyncGenerator[Demo]:
     finally:
         if process.returncode is None:
             process.send_signal(signal.SIGINT)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await process.communicate()
     assert process.returncode == 0, f"the demo ended with {process.returncode}"

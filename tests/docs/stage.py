@@ -113,7 +113,7 @@ class Stage:
             bypass_csp=True,
         )
         page = await context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         await page.goto(address)
         await page.add_style_tag(content=PLAIN)
         return page
@@ -141,7 +141,7 @@ class Stage:
 
     async def see(self, page: Page, sentence: str) -> None:
         """Waits until the chat says this."""
-        await expect(page.get_by_test_id("messages")).to_contain_text(self.words(sentence), timeout=15_000)
+        await expect(page.get_by_test_id("messages")).to_contain_text(self.words(sentence), timeout=60_000)
 
     async def press(self, page: Page, label: str, place: int = -1) -> None:
         """Presses the newest button whose words begin so; `place` chooses another of them."""

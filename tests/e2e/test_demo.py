@@ -61,7 +61,7 @@ def test_a_newcomer_approves_and_logs_an_expense(tmp_path: Path, browser: Browse
         link = announced(log, r"http://127\.0\.0\.1:\d+/\?as=1001&start=\S+")[0]
         url = announced(log, r"The workspace itself: (http://127\.0\.0\.1:\d+)")[1]
         page = browser.new_page(viewport={"width": 1280, "height": 800})
-        expect.set_options(timeout=15_000)
+        expect.set_options(timeout=60_000)
         page.goto(link)
         page.get_by_test_id("start").click()
         press(page, "Yes, that's me")

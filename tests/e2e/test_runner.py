@@ -24,7 +24,7 @@ steps:
 """
 
 
-def wait_for(what: Callable[[], bool], said: str, seconds: float = 40.0) -> None:
+def wait_for(what: Callable[[], bool], said: str, seconds: float = 60.0) -> None:
     """Waits for something that another process does."""
     until = time.monotonic() + seconds
     while not what():

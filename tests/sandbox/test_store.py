@@ -45,7 +45,7 @@ async def test_a_restart_keeps_everything(tmp_path: Path, session: aiohttp.Clien
 async def test_the_state_is_written_while_it_runs(tmp_path: Path) -> None:
     """A moment after a change the file holds it, without a proper end."""
     async with open_server(people=[ANNA], data_dir=tmp_path) as running:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not (tmp_path / FILE).exists():
                 await asyncio.sleep(0.02)
         assert load_state(tmp_path).people.keys() == running.world.state.people.keys()
@@ -89,10 +89,10 @@ async def test_the_module_runs_as_a_program(tmp_path: Path) -> None:
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
-    line = (await asyncio.wait_for(process.stdout.readline(), 20)).decode()
+    line = (await asyncio.wait_for(process.stdout.readline(), 60)).decode()
     assert line.startswith("Local Telegram: http://127.0.0.1:")
     process.send_signal(signal.SIGTERM)
-    assert await asyncio.wait_for(process.wait(), 20) == 0
+    assert await asyncio.wait_for(process.wait(), 60) == 0
     assert list(load_state(tmp_path / "d").people) == [5]
 
 

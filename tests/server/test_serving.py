@@ -48,7 +48,7 @@ async def test_it_serves_beside_other_work_until_cancelled(data: Path) -> None:
     running = asyncio.create_task(
         serve_async(data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready)
     )
-    address = await asyncio.wait_for(ready, 20)
+    address = await asyncio.wait_for(ready, 60)
     async with httpx.AsyncClient(base_url=address) as client:
         assert (await client.post(LIST, headers={"Api-key": "wk_none"})).status_code == 401
         key = await asyncio.to_thread(issued, data, "anna")
@@ -93,13 +93,13 @@ async def test_headers_that_never_end_are_given_up(data: Path) -> None:
             data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready, header_seconds=0.5
         )
     )
-    port = int((await asyncio.wait_for(ready, 20)).rsplit(":", 1)[1])
+    port = int((await asyncio.wait_for(ready, 60)).rsplit(":", 1)[1])
     whole = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
-    assert await asyncio.wait_for(dripped(port, b"POST / HTTP/1.1\r\nX-Slow: "), 20) == b""
-    second = await asyncio.wait_for(dripped(port, whole + b"POST / HTTP/1.1\r\nX-Slow: "), 20)
+    assert await asyncio.wait_for(dripped(port, b"POST / HTTP/1.1\r\nX-Slow: "), 60) == b""
+    second = await asyncio.wait_for(dripped(port, whole + b"POST / HTTP/1.1\r\nX-Slow: "), 60)
     assert second.startswith(b"HTTP/1.1 200 OK")
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    assert await asyncio.wait_for(reader.read(), 20) == b"", "a connection that says nothing"
+    assert await asyncio.wait_for(reader.read(), 60) == b"", "a connection that says nothing"
     writer.close()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -114,7 +114,7 @@ async def test_a_slow_body_is_no_slow_header(data: Path) -> None:
             data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready, header_seconds=1
         )
     )
-    address = await asyncio.wait_for(ready, 20)
+    address = await asyncio.wait_for(ready, 60)
     key = await asyncio.to_thread(issued, data, "anna")
 
     async def body() -> AsyncIterator[bytes]:
@@ -138,7 +138,7 @@ async def test_a_taken_port_is_said_clearly(data: Path) -> None:
     running = asyncio.create_task(
         serve_async(data=data, database_url=None, host="127.0.0.1", port=0, profile=Profile(), ready=ready)
     )
-    port = int((await asyncio.wait_for(ready, 20)).rsplit(":", 1)[1])
+    port = int((await asyncio.wait_for(ready, 60)).rsplit(":", 1)[1])
     with pytest.raises(OSError, match=f"Cannot listen at 127.0.0.1:{port}"):
         await asyncio.to_thread(
             lambda: serve(data=data, database_url=None, host="127.0.0.1", port=port, profile=Profile(), announce=print)
