@@ -175,7 +175,7 @@ class Incidents:
         """Takes note of the runs that have ended since the last time, in any process; returns how many were bad."""
         unnoticed = (
             runs.c.ended_at >= utc_text(now - LOOKED_BACK),
-            runs.c.noticed_at.is_distinct_from(runs.c.ended_at),
+            runs.c.noticed_at.is_(None),
         )
         with self.notices.database.read() as connection:
             some = connection.execute(select(runs.c.run_id).where(*unnoticed).limit(1)).first()

@@ -364,7 +364,7 @@ class Ledger:
 
         def job(connection: Connection) -> bool:
             own = (runs.c.run_id == run_id, runs.c.state.in_(list(states)))
-            values = NOTHING_WANTED | {"wanted": wanted, "state": "asked", "ended_at": None}
+            values = NOTHING_WANTED | {"wanted": wanted, "state": "asked", "ended_at": None, "noticed_at": None}
             return connection.execute(update(runs).where(*own).values(values)).rowcount == 1
 
         return await self.database.write(job)

@@ -1,6 +1,7 @@
 """Requests to addresses that the operator has set: webhooks of notices, the heartbeat.
 
-They go through the one door to other hosts, with the address's own host as the only one on the list.
+They go through the one door to other hosts, with the address's own host as the only one on the list; it may be in the
+house's own network.
 """
 
 import json
@@ -29,7 +30,7 @@ async def _asked(request: Request) -> None:
     try:
         target = target_of(request.url)
         hosts = {f"{target.host}:{target.port}"}
-        answer = await send(request, hosts, seconds=SECONDS, largest=LARGEST_BYTES)
+        answer = await send(request, hosts, seconds=SECONDS, largest=LARGEST_BYTES, inside=True)
     except NotFetched as error:
         raise NotDelivered(str(error)) from None
     if not 200 <= answer.status < 300:

@@ -78,6 +78,13 @@ runs = Table(
     Index("automation_runs_by_automation", "automation", "tick"),
     Index("automation_runs_by_state", "state", "automation"),
 )
+# The ends that nobody has taken note of yet: few, of very many runs.
+Index(
+    "automation_runs_unnoticed",
+    runs.c.ended_at,
+    sqlite_where=runs.c.noticed_at.is_(None),
+    postgresql_where=runs.c.noticed_at.is_(None),
+)
 
 questions = Table(
     "automation_questions",

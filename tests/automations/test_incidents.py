@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from automations.definition import read_automation
+from automations.ledger import Ledger
 from tests.automations.ops import Hook, Ops, ledger_of
 from tests.automations.world import Bench, Chat, TableCaller
 from workspace_api.contract import NotSent, Unknown
@@ -56,7 +57,10 @@ async def test_an_end_is_counted_once(ops: Ops) -> None:
     await ops.look()
     assert ops.count("failed:export") == 1
     ops.later(minutes=1)
-    await ops.set(run, ended_at="2026-11-21T09:01:00.000Z")
+    assert await Ledger(ops.database).want(run, "resume", ["failed"])
+    await ops.look()
+    assert ops.count("failed:export") == 1
+    await ops.set(run, state="failed", ended_at="2026-11-21T09:01:00.000Z")
     await ops.look()
     assert ops.count("failed:export") == 2
     assert len(ops.said) == 1

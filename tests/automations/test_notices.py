@@ -17,6 +17,7 @@ import pytest
 from automations.mail import Mail, Server, server_of
 from automations.notices import Letter, NotDelivered, Notice
 from automations.outgoing import get, post
+from automations.steps.fetch import NotFetched, Request, send
 from automations.words import SENTENCES, Words
 from tests.automations.ops import NOW, Hook, Ops, ledger_of
 from tests.automations.world import Chat
@@ -191,6 +192,20 @@ async def test_an_address_is_asked() -> None:
     async with Listener(answered("200 OK")) as listener:
         await get(f"http://127.0.0.1:{listener.port}/ping/abc")
         assert listener.heard[0].startswith(b"GET /ping/abc ")
+
+
+async def test_an_address_in_the_house() -> None:
+    """A name that leads to a private address is asked where the operator has written it, and only there."""
+
+    async def resolver(host: str, port: int) -> str:
+        assert host == "alerts.internal"
+        return "127.0.0.1"
+
+    async with Listener(answered("204 No Content")) as listener:
+        request, hosts = Request(f"http://alerts.internal:{listener.port}/"), {f"alerts.internal:{listener.port}"}
+        assert (await send(request, hosts, resolver=resolver, inside=True)).status == 204
+        with pytest.raises(NotFetched, match="no public address"):
+            await send(request, hosts, resolver=resolver)
 
 
 @pytest.mark.parametrize("status", ["500 Oops", "404 Not Found", "302 Found\r\nLocation: http://127.0.0.1:1/"])
