@@ -87,6 +87,10 @@ class Watched(Mapping[str, str]):
     def __contains__(self, name: object) -> bool:
         return name in self._hiding
 
+    def hidden(self, text: str) -> str:
+        """The text with `(secret name)` in place of those that were used."""
+        return self._hiding.text(text)
+
     def why_missing(self, name: str) -> str:
         """What an expression says that names a secret which is not there."""
         return self._hiding.why_missing(name)

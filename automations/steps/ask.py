@@ -95,7 +95,7 @@ class AskStep(Step):
     def _question(self, given: Given) -> Question:
         """The question with its templates evaluated. Raises StepFailed."""
         ask = self.ask
-        text = given.text(ask.text, "text").strip()
+        text = given.words(ask.text, "text").strip()
         if not text:
             raise StepFailed("text is empty: there is nothing to ask")
         options = self._given_options(given)

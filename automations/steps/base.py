@@ -22,6 +22,7 @@ from automations.errors import Path as Place
 from automations.errors import StepFailed
 from automations.expressions import is_alone, is_template, resolve
 from automations.ports import Caller, Clock, Desk, Messenger, Sleep
+from automations.scope import Watched
 from automations.shapes import is_list, is_map
 from automations.triggers import Duration, Model
 
@@ -88,6 +89,11 @@ class Given:
         if value is None or is_list(value) or is_map(value) or isinstance(value, bool):
             raise StepFailed(f"{what} should be a text, {template.strip()[:200]} is {_kind(value)}")
         return str(value)
+
+    def words(self, template: str, what: str) -> str:
+        """A text that is kept in a record: secrets that the run has used stand in it by their names. Raises StepFailed."""
+        said, secrets = self.text(template, what), self.scope.get("secrets")
+        return secrets.hidden(said) if isinstance(secrets, Watched) else said
 
     def tell(self, **inputs: Any) -> None:
         """What the step is about to do, with everything evaluated: is recorded beside the value, for people's eyes

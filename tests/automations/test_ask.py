@@ -134,6 +134,13 @@ def test_what_is_wrong_in_the_file(ask: str, place: str, told: str) -> None:
     assert told in error.value.findings[0].message
 
 
+async def test_a_secret_is_never_asked(bench: Bench[TableCaller]) -> None:
+    """A question is a record: in the ledger, in the audit and on the ops page. The secret's name stands there."""
+    bench.secrets = {"token": "very-secret-token"}
+    await bench.run("steps: [{id: gate, ask: {to: anna, text: 'Use {{ secrets.token }}?'}}]")
+    assert bench.chat.asked[KEY][1].text == "Use (secret token)?"
+
+
 async def test_a_picture_comes_before_its_question(bench: Bench[TableCaller]) -> None:
     """Once; an SVG is no picture to a chat."""
     bench.files.mkdir()

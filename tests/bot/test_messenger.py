@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,13 @@ async def test_once_per_key(db: Database, messenger: OutboxMessenger) -> None:
     other = OutboxMessenger(db, HOUSE)
     await asyncio.gather(*(each.ask("@finance", question()) for each in (messenger, other, messenger)))
     assert [(chat, kind) for chat, kind, _ in said(db)] == [(1, "say"), (1, "card"), (2, "card")]
+
+
+async def test_a_question_that_stands_needs_nobody(db: Database, messenger: OutboxMessenger) -> None:
+    """Its run is looked at again after the role has gone from the settings: who was asked may answer still."""
+    await messenger.ask("@finance", question())
+    await OutboxMessenger(db, replace(HOUSE, roles={})).ask("@finance", question())
+    assert [(chat, kind) for chat, kind, _ in said(db)] == [(1, "card"), (2, "card")]
 
 
 async def test_a_picture_a_document_and_a_long_text(db: Database, messenger: OutboxMessenger, tmp_path: Path) -> None:
