@@ -35,6 +35,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, JsonValue
 
 from automations.errors import Path, StepFailed
 from automations.expressions import is_template
+from automations.scope import Watched
 from automations.shapes import is_list, is_map
 from automations.steps import fetch
 from automations.steps.base import Given, Step
@@ -104,6 +105,10 @@ class _Named(Mapping[str, str]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._secrets
+
+    def why_missing(self, name: str) -> str:
+        """What an expression says that names a secret which is not there."""
+        return self._secrets.why_missing(name) if isinstance(self._secrets, Watched) else f"{name} is no secret"
 
     def __iter__(self) -> Iterator[str]:
         return iter(())

@@ -2,13 +2,20 @@
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from automations.errors import InvalidAutomation, StepFailed
 from automations.steps import Given
@@ -326,6 +333,34 @@ async def test_a_drip_ends_at_the_total_deadline() -> None:
         silence.set()
     assert caught.value.arrived
     assert caught.value.passing
+
+
+def own_certificate(folder: Path) -> ssl.SSLContext:
+    """A server's side of encryption with a certificate that it has signed itself."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+    made = made.not_valid_before(datetime(2020, 1, 1, tzinfo=UTC)).not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+    certificate = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    plain = serialization.NoEncryption()
+    secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
+    (folder / "both.pem").write_bytes(secret + certificate)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "both.pem")
+    return context
+
+
+async def test_a_certificate_that_nobody_vouches_for(tmp_path: Path) -> None:
+    """Nothing is sent to a host that cannot show that it is the one."""
+    one = Host(saying(b"{}"))
+    server = await asyncio.start_server(one.serve, "127.0.0.1", 0, ssl=own_certificate(tmp_path))
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(NotFetched, match=r"127\.0\.0\.1 cannot be reached: ConnectError") as caught:
+            await send(Request(f"https://127.0.0.1:{port}/", "POST"), {f"127.0.0.1:{port}"})
+    assert not caught.value.arrived
+    assert one.heard == []
 
 
 async def test_too_large_an_answer() -> None:

@@ -4,6 +4,7 @@ import io
 import zipfile
 from datetime import date, datetime
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -178,7 +179,8 @@ PAGE = "xl/worksheets/sheet1.xml"
 def test_bombs() -> None:
     """What unfolds, what claims to be large, and what says less than it unfolds into."""
     good = book({"a": [["x"], [1]]})
-    bomb = changed(good, PAGE, b"0" * 140_000_000)
+    ballast = changed(good, "docProps/thumbnail.jpeg", Random(7).randbytes(500_000))
+    bomb = changed(ballast, PAGE, b"0" * 140_000_000)
     with pytest.raises(Unreadable, match="unfolds into more than 128 MB"):
         workbook.read(bomb, None)
     with pytest.raises(Unreadable, match="unfolds into more than"):
