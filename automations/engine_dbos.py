@@ -39,7 +39,7 @@ APPLICATION = "workspace-automations"
 VERSION = "engine-1"
 WORKFLOW = "automation"
 QUEUE = "runs"
-AT_ONCE = 16
+AT_ONCE = 64
 """How many queued runs one runner executes at once."""
 POLL_SECONDS = 0.2
 

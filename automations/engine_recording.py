@@ -20,18 +20,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection
-from sqlalchemy.exc import InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as NoConnection
-
+from automations.engine_writer import GroupWriter, away
 from storage import Database, open_database
 
 log = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
-AWAY = (OperationalError, InterfaceError, NoConnection)
-"""What a database raises that is away, or too busy for now."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 """Seconds between tries while the database is away: doubled from the one to the other."""
 
@@ -70,6 +65,8 @@ class Recording:
 
     def __init__(self, url: str, application: str, serialization: str) -> None:
         self._database: Database = open_database(url)
+        self._writer = GroupWriter(self._database.engine)
+        self._away = away()
         self._application = application
         self._serialization = serialization
         schema, mark = ("", "?") if self._database.is_sqlite else ("dbos.", "%s")
@@ -116,27 +113,27 @@ class Recording:
             with self._database.read() as connection:
                 return list(connection.exec_driver_sql(self._load, (run_id,)).all())
 
-        rows = await _until_it_is_there(lambda: asyncio.to_thread(read))
+        rows = await self._until_it_is_there(lambda: asyncio.to_thread(read))
         return {row[0]: Record(run_id, row[0], row[1], row[2], row[3], 0, 0) for row in rows}
 
     async def add(self, record: Record, owner: str) -> None:
         """Writes a record. Raises ConflictingRecord where the run is no longer `owner`'s."""
 
-        def job(connection: Connection) -> bool:
-            found = connection.exec_driver_sql(self._owner, (record.run_id,)).scalar()
-            if found != owner:
+        def job(cursor: Any) -> bool:
+            found = cursor.execute(self._owner, (record.run_id,)).fetchone()
+            if found is None or found[0] != owner:
                 return False
             values = (
                 record.run_id, record.number, record.name, record.output, record.started_at, record.completed_at,
                 self._serialization, self._application, record.completed_at,
             )  # fmt: skip
-            if connection.exec_driver_sql(self._add, values).rowcount == 1:
+            if cursor.execute(self._add, values).rowcount == 1:
                 return True
             # Ours, whose commit was in doubt; a run that records out of order is no longer what was recorded.
-            again = connection.exec_driver_sql(self._again, (record.run_id, record.number)).scalar()
-            return bool(again == record.completed_at)
+            again = cursor.execute(self._again, (record.run_id, record.number)).fetchone()
+            return bool(again[0] == record.completed_at)
 
-        if not await _until_it_is_there(lambda: self._database.write(job)):
+        if not await self._until_it_is_there(lambda: asyncio.wrap_future(self._writer.submit(job))):
             raise ConflictingRecord(record.run_id)
 
     async def enqueue(self, status: Mapping[str, Any], inputs: str) -> None:
@@ -144,44 +141,44 @@ class Recording:
         row = tuple(status[name] for name in STATUS_COLUMNS)
         given = (status["workflow_uuid"], inputs, status["created_at"])
 
-        def job(connection: Connection) -> None:
-            connection.exec_driver_sql(self._enqueue, row)
-            connection.exec_driver_sql(self._input, given)
+        def job(cursor: Any) -> None:
+            cursor.execute(self._enqueue, row)
+            cursor.execute(self._input, given)
 
-        await _until_it_is_there(lambda: self._database.write(job))
+        await self._until_it_is_there(lambda: asyncio.wrap_future(self._writer.submit(job)))
 
     def outcome(self, run_id: str, status: str, output: str | None, error: str | None, owner: str | None) -> bool:
         """Ends a run; false where it is not this owner's to end. For DBOS, which calls it in a thread of its own."""
         now = milliseconds()
         values: Sequence[Any] = (status, now, now, run_id)
 
-        def job(connection: Connection) -> bool:
+        def job(cursor: Any) -> bool:
             statement, mine = (self._end, values) if owner is None else (self._end_mine, (*values, owner))
-            if connection.exec_driver_sql(statement, tuple(mine)).rowcount == 0:
+            if cursor.execute(statement, tuple(mine)).rowcount == 0:
                 return False
-            connection.exec_driver_sql(self._result, (run_id, output, error, now))
+            cursor.execute(self._result, (run_id, output, error, now))
             return True
 
         pause = FIRST_PAUSE
         while True:
             try:
-                return self._database.write_now(job)
-            except AWAY as fault:
+                return self._writer.submit(job).result()
+            except self._away as fault:
                 log.warning("the engine's database is away: %s", type(fault).__name__)
                 time.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
 
+    async def _until_it_is_there(self, work: Callable[[], Awaitable[R]]) -> R:
+        """Does it again while the database is away."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return await work()
+            except self._away as fault:
+                log.warning("the engine's database is away: %s", type(fault).__name__)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
     def close(self) -> None:
+        self._writer.stop()
         self._database.close()
-
-
-async def _until_it_is_there(work: Callable[[], Awaitable[R]]) -> R:
-    """Does it again while the database is away."""
-    pause = FIRST_PAUSE
-    while True:
-        try:
-            return await work()
-        except AWAY as fault:
-            log.warning("the engine's database is away: %s", type(fault).__name__)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """Between two looks at what is wanted of runs, by whatever process."""
+NUDGE_SECONDS = 0.2
+"""Between two looks at the least."""
 REAP_SECONDS = 5.0
 RECONCILE_SECONDS = 60.0
 
@@ -140,6 +142,8 @@ class Service:
             except Exception:  # the same
                 log.exception("the ledger or the engine cannot be reached; trying again")
                 await asyncio.sleep(REAP_SECONDS)
+            # Where many runs end, one look serves them all.
+            await asyncio.sleep(NUDGE_SECONDS)
             try:
                 async with asyncio.timeout(LOOK_SECONDS):
                     await self._nudge.wait()

@@ -6,13 +6,22 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from benchmarks.async_calls import ASYNC_CALLS
+from benchmarks.automations_runs import (
+    AUTOMATION_CROWD,
+    AUTOMATION_LATENESS,
+    AUTOMATION_RUNS,
+    AUTOMATION_SCHEDULER,
+)
 from benchmarks.bot_reply import BOT_CROWD, BOT_MEMORY, BOT_REPLY
 from benchmarks.call_overhead import CALL_OVERHEAD
 from benchmarks.import_time import IMPORT_TIME
 from benchmarks.measure import FULL, Benchmark, Size
 from benchmarks.parsing import PARSING
 
-BENCHMARKS = (CALL_OVERHEAD, PARSING, IMPORT_TIME, ASYNC_CALLS, BOT_REPLY, BOT_CROWD, BOT_MEMORY)
+BENCHMARKS = (
+    CALL_OVERHEAD, PARSING, IMPORT_TIME, ASYNC_CALLS, BOT_REPLY, BOT_CROWD, BOT_MEMORY, AUTOMATION_RUNS,
+    AUTOMATION_SCHEDULER, AUTOMATION_LATENESS, AUTOMATION_CROWD,
+)  # fmt: skip
 
 
 def table(measured: Sequence[tuple[Benchmark, float]]) -> Iterator[str]:
@@ -46,7 +55,7 @@ def rows(measured: Sequence[tuple[Benchmark, float]]) -> list[dict[str, object]]
 
 def main(arguments: Sequence[str] | None = None, size: Size = FULL) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Measures the client and the bot, side by side."
+        prog="python -m benchmarks", description="Measures the client, the bot and automations, side by side."
     )
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a goal is missed")
