@@ -91,7 +91,7 @@ class Given:
         return str(value)
 
     def words(self, template: str, what: str) -> str:
-        """A text that is kept in a record: secrets that the run has used stand in it by their names. Raises StepFailed."""
+        """A text that is kept in a record: secrets that were used stand in it by their names. Raises StepFailed."""
         said, secrets = self.text(template, what), self.scope.get("secrets")
         return secrets.hidden(said) if isinstance(secrets, Watched) else said
 

@@ -187,11 +187,12 @@ async def test_what_is_asked_anew_has_buttons_again(office: Office) -> None:
     await shows(anna, buttons=SET)
     await office.control.cancel(run, "marina")
     await office.house.assistant.run_cards.look()
-    await shows(anna, "no answer is needed", buttons=())
+    old = await shows(anna, "no answer is needed", buttons=())
     assert await office.asks("anna", run=run) is None
     await shows(anna, buttons=SET)
     assert (await anna.presses("Skip")).text == "Noted: Skip."
     await shows(anna, "Skip — answered by", buttons=())
+    assert anna.message(old.id).text == old.text
 
 
 async def test_in_russian(tmp_path: Path) -> None:

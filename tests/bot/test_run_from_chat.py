@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 
 from automations.control import Runner
 from automations.definition import read_automation
 from automations.engine import Cause
 from bot.dialogues.automations import PAGE
 from bot.sandbox import PersonChat
+from bot.tables import outbox
 from tests.bot.authoring import last, sees
 from tests.bot.automating import RATES, Office, open_office, shows
 
@@ -40,6 +42,12 @@ async def office(tmp_path: Path) -> AsyncGenerator[Office]:
     async with open_office(tmp_path) as opened:
         opened.house.assistant.run_cards.pause()
         yield opened
+
+
+def said(office: Office) -> int:
+    """How much there was to say so far."""
+    with office.house.desk.db.read() as connection:
+        return int(connection.execute(select(func.max(outbox.c.id))).scalar_one())
 
 
 async def test_one_sees_what_one_may_run(office: Office) -> None:
@@ -99,6 +107,9 @@ async def test_a_tap_starts_one_run_and_the_card_follows(office: Office) -> None
     await office.begins(run.run_id)
     await look()
     await shows(anna, "Is running", buttons=())
+    before = said(office)
+    await look()
+    assert said(office) == before
     await office.begins(run.run_id, state="parked", step="gate", on="question:x")
     await look()
     await shows(anna, "Waits for an answer")
