@@ -214,7 +214,7 @@ async def test_without_a_key_by_now_nothing_is_sent(house: OpenHouse) -> None:
 async def test_the_services_key_does_what_its_policy_says(tmp_path: Path, act_as: str, sees: int, logs: int) -> None:
     """To look, to log, or nothing at all; each is refused where it is asked for, and once more at the call."""
     async with open_house(tmp_path, act_as=act_as) as house:
-        chat = await house.linked("boris", key=False)
+        await house.linked("boris", key=False)
         turn = turn_of(house, "boris")
         allowed = dict.fromkeys(("see", "log"), 0)
         for act in ("see", "log"):
