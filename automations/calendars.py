@@ -30,6 +30,7 @@ FOLDER = "calendars"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 MARKETS = {"TARGET": "ECB"}
 """Other names of markets."""
+AMERICAN = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
 MOST_DAYS = 2000
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
@@ -81,10 +82,14 @@ class Calendar:
         if self.holidays is None:
             return WEEKDAYS[day.weekday()] if day.weekday() >= 5 else None
         # Looking a day up is what makes the library fill in its year, moved working days included.
-        holiday: str | None = self.holidays.get(day)
+        holiday = self._holiday(day)
         if day in self.holidays.weekend_workdays:
             return None
         return holiday or (WEEKDAYS[day.weekday()] if self.holidays.is_weekend(day) else None)
+
+    def _holiday(self, day: date) -> str | None:
+        # `substituted from 01/03/2027`: the third of January
+        return AMERICAN.sub(r"\3-\1-\2", self.holidays.get(day) or "") or None
 
     def note(self, day: date) -> str:
         """What is odd about a working day: `a working Saturday`; else nothing."""
@@ -93,8 +98,8 @@ class Calendar:
             return ""
         if weekend:
             return f"a working {WEEKDAYS[day.weekday()]}"
-        if day in self.own_working and self.holidays is not None and self.holidays.get(day):
-            return f"{self.holidays.get(day)}, worked by {self.name}"
+        if day in self.own_working and self.holidays is not None and self._holiday(day):
+            return f"{self._holiday(day)}, worked by {self.name}"
         return ""
 
     def unknown(self, year: int) -> str | None:

@@ -1,11 +1,12 @@
 """What there is and when it is due: looks at definitions, needs no workspace and no database."""
 
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
+from itertools import islice
 
 from automations.definition import Automation
 from automations.errors import UnknownAutomation
 from automations.ports import Clock
+from automations.preview import DAYS, Preview, marked, preview
 from automations.reports import AutomationInfo, NextTick
 from automations.triggers import upcoming
 
@@ -40,8 +41,13 @@ class Listing:
         """The next ticks of one automation or of all, in order. Raises UnknownAutomation."""
         chosen = self._automations.values() if name is None else [self.automation(name)]
         found = [
-            NextTick(one.name, tick.name, tick.at.astimezone(ZoneInfo(tick.zone)).isoformat(), tick.zone)
+            NextTick(one.name, tick.name, tick.local.isoformat(), tick.zone, note)
             for one in chosen
-            for tick in upcoming(one.definition.trigger, self._clock(), n, self._zone)
+            for tick, note in islice(marked(one.definition.trigger, self._clock(), self._zone), n)
         ]
         return sorted(found, key=lambda tick: (tick.tick, tick.automation))[:n]
+
+    def preview(self, name: str, days: int = DAYS) -> Preview:
+        """The ticks of the coming days with everything odd about them. Raises UnknownAutomation."""
+        one = self.automation(name)
+        return preview(name, one.definition.trigger, self._clock(), days, self._zone)

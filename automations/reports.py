@@ -33,15 +33,23 @@ class AutomationInfo:
 
 @dataclass(frozen=True, slots=True)
 class NextTick:
-    """A coming tick: `tick` in UTC, `local` in its zone with its offset."""
+    """A coming tick: `tick` in UTC, `local` in its zone with its offset. `note` says what is odd about it, or about the
+    days before it: moved by a clock change, a working Saturday, after days off; else it is empty."""
 
     automation: str
     tick: str
     local: str
     zone: str
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        return {"automation": self.automation, "tick": self.tick, "local": self.local, "zone": self.zone}
+        return {
+            "automation": self.automation,
+            "tick": self.tick,
+            "local": self.local,
+            "zone": self.zone,
+            "note": self.note,
+        }
 
 
 @dataclass(frozen=True, slots=True)
