@@ -33,6 +33,8 @@ IDLE_SHARE = 2.0
 LONG_IDLE = timedelta(seconds=2)
 """Less is drawn as long as it was."""
 
+NOTHING: Mapping[str, Any] = {}
+
 Span = tuple[datetime, datetime]
 
 
@@ -219,7 +221,7 @@ def _row(stem: str, members: Sequence[_Step], kinds: Mapping[str, str], place: C
     if all(state == "skipped" for state in states):
         worst = "skipped"
     pieces = _joined([piece for step in members for piece in _pieces(step, place)])
-    failed = next((step.output for step in members if step.state == "failed"), {})
+    failed: Mapping[str, Any] = next((step.output for step in members if step.state == "failed"), NOTHING)
     return Row(
         name=stem,
         kind=kind,

@@ -6,6 +6,7 @@ Values of steps and messages are redacted before they get here (scope.py, values
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def render(name: str, looker: Looker, here: str = "", **shown: Any) -> str:
     """A page."""
     speech = looker.speech
     other = "en" if speech.language == "ru" else "ru"
-    words = {
+    words: dict[str, Any] = {
         "t": speech.t,
         "n": speech.n,
         "told": speech.told,
@@ -106,13 +107,13 @@ def render(name: str, looker: Looker, here: str = "", **shown: Any) -> str:
         "date": speech.date,
         "length": speech.length,
         "age": speech.age,
-        "seconds": lambda number: speech.length(timedelta(seconds=number)),
-        "took": lambda run: _took(run, speech),
-        "waits_for": lambda run: _waits_for(run, speech),
-        "cause_word": lambda run: _cause(run, speech),
+        "seconds": speech.seconds,
+        "took": partial(_took, speech=speech),
+        "waits_for": partial(_waits_for, speech=speech),
+        "cause_word": partial(_cause, speech=speech),
         "step_word": _step_word,
-        "glyph": lambda state: GLYPHS.get(state, ""),
-        "shown": lambda state: state if state in GLYPHS else "unknown",
+        "glyph": _glyph,
+        "shown": _shown,
         "run_url": run_url,
         "automation_url": automation_url,
         "json": _json,
@@ -169,6 +170,15 @@ def _waits_for(run: RunLine, speech: Speech) -> str:
 def _cause(run: RunLine, speech: Speech) -> str:
     cause, by = speech.cause_word(run.cause), run.details.get("by")
     return speech.t("{cause}, {by}", cause=cause, by=by) if by else cause
+
+
+def _glyph(state: str) -> str:
+    return GLYPHS.get(state, "")
+
+
+def _shown(state: str) -> str:
+    """What a state is drawn as; one that is not known is drawn as nothing in particular."""
+    return state if state in GLYPHS else "unknown"
 
 
 def _step_word(row: Row) -> str:
@@ -281,7 +291,7 @@ def automations(tables: Tables, looker: Looker) -> str:
         rows=rows,
         total=len(names),
         wanted=wanted,
-        back_of=lambda _: looker.address,
+        back=looker.address,
         newer=at(max(0, start - A_PAGE)) if start else None,
         older=at(start + A_PAGE) if start + A_PAGE < len(names) else None,
     )
@@ -294,9 +304,7 @@ def automation(tables: Tables, looker: Looker, name: str) -> str:
         raise UnknownAutomation(name, known)
     strip = tables.past.strips([name])[name]
     row = _card(known[name], tables, looker.speech.now, strip, 10)
-    return render(
-        "automation.html", looker, "/automations", refresh=LATER, row=row, back_of=lambda _: automation_url(name)
-    )
+    return render("automation.html", looker, "/automations", refresh=LATER, row=row, back=automation_url(name))
 
 
 # Runs

@@ -349,6 +349,10 @@ class Speech:
             return f"{text} {units[seconds >= 1]}"
         return self._words.length(length)
 
+    def seconds(self, number: float) -> str:
+        """The same for a number of seconds."""
+        return self.length(timedelta(seconds=number))
+
     def age(self, moment: str) -> str:
         """How long ago that was."""
         return self.length(max(self.now - datetime.fromisoformat(moment), timedelta(seconds=1)))

@@ -354,6 +354,10 @@ async def test_a_form_without_the_secret_does_nothing(house: House) -> None:
         visitor.client.cookies.clear()
         await visitor.posts("/acts/run", {"form": own, "automation": "pay-rent"})
         assert visitor.status == 403
+        await visitor.opens("/automations")
+        assert visitor.form_secret() != own
+        await visitor.posts("/acts/run", {"form": own, "automation": "pay-rent"})
+        assert visitor.status == 403
         assert "There is none." in await visitor.opens("/runs")
 
 
