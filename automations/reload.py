@@ -13,7 +13,7 @@ rename or by a link as Kubernetes does with a ConfigMap, the folder's parent tel
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -77,6 +77,7 @@ class Folder:
     _beside: Mapping[Path, Stamp] | None = None
     _names: frozenset[str] = frozenset()
     _told: tuple[object, ...] | None = None
+    _away: bool = False
 
     def again(self) -> None:
         """Lets the next look tell what it finds, also where nothing has changed: it was not taken up."""
@@ -88,24 +89,25 @@ class Folder:
         Reads only files that differ. A folder that cannot be listed is a finding, and all goes on as it was.
         """
         try:
-            found = sorted(path for path in self.path.iterdir() if path.suffix in ENDINGS)
-            beside = self._stamps_beside(found)
+            entries = sorted(self.path.iterdir(), key=lambda path: path.name)
+            found = dict.fromkeys(path for path in entries if path.suffix in ENDINGS)
+            beside = self._stamps_beside(path for path in entries if path not in found)
         except OSError as error:
             why = f"cannot be read, so that everything goes on as it was: {error.strerror}"
             return self._as_it_was(Finding(str(self.path), 1, 1, "", why))
         anew = self._beside is not None and beside != self._beside
         self._beside = beside
-        for path in [path for path in self._files if path not in found]:
+        gone = [path for path in self._files if path not in found]
+        for path in gone:
             del self._files[path]
-        for path in found:
-            self._read(path, anew=anew)
-        return self._judged()
+        differ = [path for path in found if self._read(path, anew=anew)]
+        return self._judged() if gone or differ or self._told is None or self._away else None
 
-    def _stamps_beside(self, files: Sequence[Path]) -> dict[Path, Stamp]:
+    def _stamps_beside(self, entries: Iterable[Path]) -> dict[Path, Stamp]:
         """What automations may take from beside their files: calendars, templates."""
         found: dict[Path, Stamp] = {}
-        for path in self.path.iterdir():
-            if path in files or path.name.startswith("."):
+        for path in entries:
+            if path.name.startswith("."):
                 continue
             for one in sorted(path.iterdir()) if path.is_dir() else [path]:
                 stamp = _stamp(one)
@@ -113,17 +115,19 @@ class Folder:
                     found[one] = stamp
         return found
 
-    def _read(self, path: Path, *, anew: bool) -> None:
+    def _read(self, path: Path, *, anew: bool) -> bool:
+        """Reads a file that differs; whether it does."""
         known, stamp = self._files.get(path), _stamp(path)
         if known is not None and stamp == known.stamp and not anew:
-            return
+            return False
         digest = _digest(path)
         if known is not None and digest == known.digest and not anew:
             known.stamp = stamp or known.stamp
-            return
+            return False
         read = self.read_file(path)
         good = known.good if known else None if read.definitions else self._from_versions(path)
         self._files[path] = _File(stamp or (0, 0, 0, 0), digest, read, good)
+        return True
 
     def _from_versions(self, path: Path) -> Automation | None:
         """The version of a file that was in force before this process started."""
@@ -159,6 +163,7 @@ class Folder:
             good = self._files[path].good
             if good is not None and automations.setdefault(good.name, good) is good:
                 kept.append(path)
+        self._away = False
         definitions = tuple(sorted(automations.values(), key=lambda one: one.name))
         return self._changed(Loaded(definitions, tuple(sorted(findings))), tuple(kept))
 
@@ -172,6 +177,7 @@ class Folder:
         return Changed(loaded, kept, loaded.findings, removed)
 
     def _as_it_was(self, finding: Finding) -> Changed | None:
+        self._away = True
         good = {one.good.name: one.good for one in self._files.values() if one.good is not None}
         for version in self.versions if not self._files else ():
             try:

@@ -386,6 +386,7 @@ def test_answers_of_the_wrong_shape_are_no_events(source: Source, answer: Any) -
 def test_ids_may_be_texts_and_lists_maps() -> None:
     """As some workspaces have them."""
     found = read(Tasks(), {"a": {"id": "7"}}, [{"id": 7}, {"id": "8"}])
+    assert found[0] == []
     assert [event.occasion for event in found[1]] == ["task.created:8"]
 
 
