@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Undefined
 
 from automations.budget import charge, counted, text_of
-from automations.shapes import is_map, is_sequence
+from automations.shapes import is_iterable, is_map, is_sequence
 from automations.values import json_text
 
 THIN = "\u202f"
@@ -302,6 +302,29 @@ def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, (int, float, Decimal)) and not isinstance(value, bool))
 
 
+def flatten(value: Any) -> list[Any]:
+    """The items of lists in a list, one after another: `[[1, 2], [3]]` becomes `[1, 2, 3]`."""
+    if isinstance(value, str) or is_map(value) or not is_iterable(value):
+        raise TypeError(f"flatten takes a list of lists, not {_kind(value)}")
+    found: list[Any] = []
+    for part in counted(value):
+        if not is_sequence(part):
+            raise TypeError(f"flatten takes a list of lists, and one of its items is {_kind(part)}")
+        found.extend(counted(part))
+    return found
+
+
+def contains_any(value: Any, words: Any) -> bool:
+    """Whether a text holds one of some words, in large letters or small ones."""
+    if not isinstance(value, str):
+        raise TypeError(f"contains_any looks into a text, not into {_kind(value)}")
+    if not is_sequence(words) or not all(isinstance(word, str) for word in words):
+        raise TypeError("contains_any takes a list of words")
+    text = value.casefold()
+    charge(len(text) // 64 * len(words))
+    return any(word.casefold() in text for word in counted(words))
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "moved_more_than": moved_more_than,
     "plus_days": plus_days,
@@ -314,5 +337,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "money": money,
     "by": by,
     "table": table,
+    "flatten": flatten,
+    "contains_any": contains_any,
 }
 """The filters by their names in templates."""

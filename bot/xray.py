@@ -15,10 +15,10 @@ from datetime import date
 
 from rapidfuzz import fuzz, utils
 
+from automations.plots import bars
 from bot.desk import Turn
 from bot.mirror import family, first_day, spent, top
 from bot.periods import requests_of
-from bot.plots import bars
 from bot.purse import Purse, purse_of
 from bot.texts import short
 from workspace_api.contract.finance import Currency, TransactionCategory

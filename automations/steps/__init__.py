@@ -10,6 +10,7 @@ from pydantic import Discriminator, Tag
 from automations.shapes import is_map
 from automations.steps.ask import AskStep
 from automations.steps.assert_ import AssertStep
+from automations.steps.backup import BackupStep
 from automations.steps.base import Given, Retry, Step, Tools, Wait
 from automations.steps.call import CallStep
 from automations.steps.diff import DiffStep
@@ -25,7 +26,7 @@ from automations.steps.write import WriteStep
 
 STEPS: tuple[type[Step], ...] = (
     CallStep, HttpStep, RatesStep, ReadStep, WriteStep, ReportStep, DiffStep, TelegramStep, RunStep, SetStep,
-    AssertStep, WaitStep, AskStep,
+    AssertStep, WaitStep, AskStep, BackupStep,
 )  # fmt: skip
 
 KINDS = tuple(step.kind for step in STEPS)
@@ -51,7 +52,8 @@ AnyStep = Annotated[
     | Annotated[SetStep, Tag("=set")]
     | Annotated[AssertStep, Tag("=assert")]
     | Annotated[WaitStep, Tag("=wait")]
-    | Annotated[AskStep, Tag("=ask")],
+    | Annotated[AskStep, Tag("=ask")]
+    | Annotated[BackupStep, Tag("=backup")],
     Discriminator(_kind),
 ]
 """A step of any kind; which one is told by its key."""

@@ -11,6 +11,8 @@
 .html    a text as it is, or what .xlsx takes, as tables
 .svg     the picture of the company's structure: what `orgschema.orgschema.export` gives, or a map with its `block` and
          `org`, and with `worker` (`orgschema.worker.list_active`) and `profile` (`user.profile.list`) for the names
+.png     bars, for a phone: `{title, rows: [{label, value, before}], legend: [now, before]}`; `before` (the time before)
+         and the legend may be left out
 
 An older file of that name is replaced whole: a reader sees the old one or the new one. The same content makes the same
 bytes. In CSV and XLSX, a cell that a spreadsheet would take for a formula is written as text.
@@ -21,6 +23,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
+from decimal import Decimal
 from pathlib import PurePosixPath
 from typing import Any, ClassVar
 
@@ -28,7 +31,8 @@ from pydantic import JsonValue
 
 from automations.errors import Path, StepFailed
 from automations.expressions import is_template
-from automations.shapes import is_list
+from automations.plots import bars
+from automations.shapes import is_list, is_map
 from automations.steps import page, svg, workbook
 from automations.steps.base import Given, Step
 from automations.steps.cells import NoTable, cell, table_of
@@ -80,6 +84,29 @@ def _svg(value: Any, _name: str, _day: date) -> str:
     return svg.drawn(value)
 
 
+def _png(value: Any, name: str, _day: date) -> bytes:
+    chart = value if is_map(value) else {"rows": value}
+    rows = chart.get("rows")
+    if not is_list(rows) or not rows or not all(is_map(row) and {"label", "value"} <= row.keys() for row in rows):
+        raise NoTable("should be {title, rows: [{label, value}]}")
+    drawn = [(str(row["label"]), _whole(row["value"]), _whole(row.get("before"))) for row in rows]
+    return bars(
+        str(chart.get("title") or name), [(label, value or 0, before) for label, value, before in drawn], _shown
+    )
+
+
+def _whole(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
+        raise NoTable("should have numbers as values")
+    return round(value)
+
+
+def _shown(number: int) -> str:
+    return f"{number:,}".replace(",", "\u202f")
+
+
 FORMATS: Mapping[str, Format] = {
     ".json": _json,
     ".jsonl": _lines,
@@ -88,8 +115,9 @@ FORMATS: Mapping[str, Format] = {
     ".xlsx": _xlsx,
     ".html": _html,
     ".svg": _svg,
+    ".png": _png,
 }
-LONG = frozenset({".xlsx", ".html", ".svg"})
+LONG = frozenset({".xlsx", ".html", ".svg", ".png"})
 """Formats that take so long for much content that others should not wait for it."""
 
 

@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 from babel.dates import format_date
 from babel.numbers import format_percent
 
+from automations.plots import MOST_ROWS, Row, bars
 from bot.cards import Button, Card, View
 from bot.desk import Turn
 from bot.dialogue import Command, Dialogue
 from bot.dialogues.counting import AGAIN, counting, newest
 from bot.dialogues.report_month import Kind, Sums, bounds, category_name, month_of, sheets_of, sums_of
 from bot.mirror import ASKED, KEPT, first_day
-from bot.plots import MOST_ROWS, Row, bars
 from bot.purse import Purse, purse_of
 from bot.sheets import workbook
 from bot.texts import LOCALES, sentence

@@ -278,12 +278,15 @@ def move(options: argparse.Namespace) -> int:
     if chosen.database_url is None:
         raise WrongWords("Set WORKSPACE_DATABASE_URL to the PostgreSQL database that is to hold automations")
 
-    def progress(table: str, rows: int) -> None:
-        print(f"{table}\t{rows}", file=sys.stderr)
+    def progress(table: str, rows: int, of: int) -> None:
+        print(f"{table}\t{rows} of {of}", file=sys.stderr)
 
     found = moved(chosen.data, chosen.database_url, progress)
     if options.as_json:
-        show(found)
+        show({"rows": dict(found.rows), "again": found.again})
     else:
-        print(f"Moved {sum(found.values())} rows; start the runner with WORKSPACE_DATABASE_URL from now on")
+        print(
+            f"{'They were there already' if found.again else 'Moved'}: {sum(found.rows.values())} rows. "
+            "Start the runner with this WORKSPACE_DATABASE_URL from now on"
+        )
     return 0

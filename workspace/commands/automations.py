@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,7 @@ def validate(options: argparse.Namespace) -> int:
         if missing:
             raise WrongWords(f"There is no file {missing[0]}")
         findings = validate_files(options.files)
-        count = len(options.files)
+        count = sum(len(load_folder(path).definitions) if path.is_dir() else 1 for path in options.files)
     else:
         loaded = load_folder(chosen.automations or LIBRARY)
         findings, count = list(loaded.findings), len(loaded.definitions)
@@ -67,7 +67,20 @@ def validate(options: argparse.Namespace) -> int:
             print(finding)
         if not findings:
             print(f"{count} valid")
+    for sentence in _unknown_days(options.files or [chosen.automations or LIBRARY]):
+        print(sentence, file=sys.stderr)
     return 1 if findings else 0
+
+
+def _unknown_days(paths: Sequence[Path]) -> Iterator[str]:
+    """What the calendars of valid automations do not know of the coming year."""
+    from automations.control import load_files, load_folder
+    from automations.preview import notices
+
+    for path in paths:
+        loaded = load_folder(path) if path.is_dir() else load_files([path])
+        for one in loaded.definitions:
+            yield from (f"{one.name}: {sentence}" for sentence in notices(one.definition.trigger, parts.now()))
 
 
 def _listing() -> "Listing":
@@ -103,12 +116,12 @@ def next_ticks(options: argparse.Namespace) -> int:
 
 def _odd(tick: "NextTick") -> str:
     """What is odd about a tick's day, where anything is."""
-    return f"\t{tick.odd}" if tick.odd else ""
+    return f"\t{tick.note}" if tick.note else ""
 
 
 def preview(options: argparse.Namespace) -> int:
     """Every tick of so many days, odd ones with the reason."""
-    from automations.preview import preview as look_ahead
+    from automations.listing import Listing
 
     chosen = settings.load()
     path = Path(options.name)
@@ -116,13 +129,14 @@ def preview(options: argparse.Namespace) -> int:
         automation = loaded_file(path)
         if automation is None:
             return 1
+        listing = Listing([automation], zone=chosen.timezone, clock=parts.now)
+        found = listing.preview(automation.name, options.days)
     else:
-        automation = _listing().automation(options.name)
-    found = look_ahead(automation, parts.now(), options.days, chosen.timezone)
+        found = _listing().preview(options.name, options.days)
     if options.as_json:
         show(found.to_json())
     else:
-        print(found)
+        print(found.text())
     return 0
 
 

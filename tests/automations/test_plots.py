@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from bot.plots import BEFORE_COLOUR, MARGIN, MOST_ROWS, NOW_COLOUR, STRONG_COLOUR, WIDTH, bars, drawable
+from automations.plots import BEFORE_COLOUR, MARGIN, MOST_ROWS, NOW_COLOUR, STRONG_COLOUR, WIDTH, bars, drawable
 
 LEGEND = ("October 2026", "September 2026")
 
