@@ -1,5 +1,6 @@
 """When automations are due: cron on clocks that change, intervals, several triggers, missed ticks."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -7,9 +8,11 @@ import pytest
 from cronsim import CronSim
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from automations.catch_up import caught_up
-from automations.triggers import Cron, Every, duration, ticks, upcoming, zone_named
+from automations.definition import CatchUp
+from automations.triggers import AnyTrigger, Cron, Every, Trigger, duration, ticks, upcoming, zone_named
 
 
 def local(cron: str, zone: str, after: str, n: int) -> list[str]:
@@ -78,7 +81,7 @@ def test_every_counts_from_a_fixed_anchor() -> None:
 
 def test_several_triggers_are_one_row_of_ticks() -> None:
     """In order, and a moment that two of them name comes once."""
-    both: list[Cron | Every] = [
+    both: list[AnyTrigger] = [
         Cron(cron="0 * * * *"),
         Every(every="30m"),
         Cron(cron="0 3 * * *", timezone="Europe/Moscow"),
@@ -111,12 +114,12 @@ def test_nothing_was_missed() -> None:
 
 
 def test_the_latest_missed_tick_is_run_and_the_others_are_told() -> None:
-    """Four nights down: one run, three skipped with their reasons."""
+    """Four nights down: one run, one skipped, two lost, with their reasons."""
     instead = "missed while no runner ran; the latest missed one was run instead"
     old = "missed while no runner ran, more than 2 days ago"
     assert missed("2026-11-16T02:00:00Z", "2026-11-20T09:00:00Z") == [
-        ("2026-11-17", "skipped", old),
-        ("2026-11-18", "skipped", old),
+        ("2026-11-17", "lost", old),
+        ("2026-11-18", "lost", old),
         ("2026-11-19", "skipped", instead),
         ("2026-11-20", "due", "late: no runner ran at its time"),
     ]
@@ -127,7 +130,7 @@ def test_a_tick_that_is_too_old_is_not_run() -> None:
     weekly = [Cron(cron="0 2 * * 0")]
     considered, now = datetime(2026, 11, 8, 2, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
     lines = caught_up("n", weekly, "UTC", considered, now)
-    assert [(line.tick[:10], line.state) for line in lines] == [("2026-11-15", "skipped")]
+    assert [(line.tick[:10], line.state) for line in lines] == [("2026-11-15", "lost")]
 
 
 def test_a_year_down_is_not_told_night_by_night() -> None:
@@ -136,6 +139,85 @@ def test_a_year_down_is_not_told_night_by_night() -> None:
     assert len(found) == 31
     assert found[0][2].endswith("; those before it, from 2025-11-20, are not listed")
     assert found[-1][1] == "due"
+
+
+def test_all_missed_ticks_are_run_and_none_of_them() -> None:
+    """The other two policies."""
+    considered, now = datetime(2026, 11, 16, 2, tzinfo=UTC), datetime(2026, 11, 20, 9, tzinfo=UTC)
+    every_one = caught_up("n", NIGHTLY, "UTC", considered, now, CatchUp(policy="all", window="3d"))
+    assert [line.state for line in every_one] == ["lost", "due", "due", "due"]
+    assert every_one[0].reason == "missed while no runner ran, more than 3 days ago"
+    none = caught_up("n", NIGHTLY, "UTC", considered, now, CatchUp(policy="none"))
+    assert [(line.state, line.reason) for line in none] == [
+        ("skipped", "missed while no runner ran; catch_up is none")
+    ] * 4
+
+
+def test_what_comes_each_second_does_not_fill_the_ledger() -> None:
+    """Two days down: the newest thousand are told, the newest five hundred of them run, and the first says so."""
+    now = datetime(2026, 11, 20, 9, tzinfo=UTC)
+    lines = caught_up("n", [Every(every="1s")], "UTC", now - timedelta(days=2), now, CatchUp(policy="all"))
+    assert [line.state for line in lines] == ["lost"] * 500 + ["due"] * 500
+    reason = "missed while no runner ran; only the newest 500 are run"
+    assert lines[0].reason == f"{reason}; those before it, from 2026-11-18, are not listed"
+    assert lines[-1].tick == "2026-11-20T09:00:00Z"
+
+
+def loaded(*triggers: object) -> list[AnyTrigger]:
+    """Triggers as a file has them."""
+    return TypeAdapter(list[Trigger]).validate_python(list(triggers))
+
+
+def test_a_list_of_all_kinds() -> None:
+    """Only those that are due at times have ticks; all of them say in words when."""
+    mixed = loaded(
+        {"cron": "0 9 * * *", "timezone": "Europe/Moscow"},
+        {"at": ["2026-12-02 09:00", "2026-12-01 09:00"], "timezone": "Europe/Moscow"},
+        {"manual": True},
+        {"chat": "rates"},
+        {"event": "request.created", "if": "{{ event.sum > 1000 }}"},
+    )
+    found = [tick.name for tick in upcoming(mixed, datetime(2026, 11, 30, 7, tzinfo=UTC), 3)]
+    assert found == ["2026-12-01T06:00:00Z", "2026-12-02T06:00:00Z", "2026-12-03T06:00:00Z"]
+    assert upcoming(mixed[2:], datetime(2026, 11, 30, tzinfo=UTC), 3) == []
+    assert [trigger.words("UTC") for trigger in mixed] == [
+        "0 9 * * * Europe/Moscow",
+        "at 2026-12-02 09:00, 2026-12-01 09:00 Europe/Moscow",
+        "by hand",
+        "/run rates",
+        "on request.created, if {{ event.sum > 1000 }}",
+    ]
+
+
+def test_at_on_clocks_that_change() -> None:
+    """A moment that the clocks leave out is at the change; an offset is taken as it stands; what is past is past."""
+    at = loaded({"at": ["2026-03-29 02:30", "2026-04-01T09:00+05:00", "2026-03-01 09:00"], "timezone": "Europe/Berlin"})
+    found = upcoming(at, datetime(2026, 3, 28, tzinfo=UTC), 5)
+    assert [tick.name for tick in found] == ["2026-03-29T01:00:00Z", "2026-04-01T04:00:00Z"]
+    assert found[0].note == "the clocks leave out 02:30: it comes at 03:00"
+
+
+@pytest.mark.parametrize(
+    ("trigger", "told"),
+    [
+        ({"at": "tomorrow"}, "tomorrow is no moment: write 2026-12-01 09:00"),
+        ({"at": "2026-12-01"}, "2026-12-01 is no moment"),
+        ({"at": "2026-02-30 09:00"}, "2026-02-30 09:00 is no moment"),
+        ({"at": ["2026-12-01 09:00", "2026-12-01 09:00"]}, "is given twice"),
+        ({"at": list[str]()}, "is empty"),
+        ({"manual": False}, "True"),
+        ({"chat": "Two words"}, "is no word"),
+        ({"event": "request.deleted"}, "request.created"),
+        ({"event": "request.created", "if": "event.sum"}, "is a condition"),
+        ({"event": "request.created", "cron": "0 2 * * *"}, "Extra inputs"),
+        ({"cron": "0 2 * * *", "calendar": "../RU"}, "is no calendar"),
+        ({"cron": "0 0 31 2 *"}, "cron expression"),
+    ],
+)
+def test_wrong_triggers(trigger: object, told: str) -> None:
+    """Each with what is wrong."""
+    with pytest.raises(ValidationError, match=re.escape(told)):
+        loaded(trigger)
 
 
 def test_ticks_go_on_for_ever() -> None:
