@@ -13,6 +13,7 @@ from automations.interpret import interpret
 from automations.ledger import Ledger, LedgerLine, RunLine
 from automations.ports import Clock, Desk
 from automations.steps import Tools
+from automations.telemetry import of_run
 from storage import Database
 
 log = logging.getLogger(__name__)
@@ -63,6 +64,10 @@ class Execution:
 
     async def interpret(self, ticket: Ticket, journal: Journal) -> dict[str, object]:
         """One go of a run: the ledger knows of its begin and of its end."""
+        with of_run(ticket):
+            return await self._told(ticket, journal)
+
+    async def _told(self, ticket: Ticket, journal: Journal) -> dict[str, object]:
         run_id = ticket.run_id
         if not await self._ledger.began(run_id, self._clock()):
             await self._ledger.ended(run_id, {"state": RunState.CANCELLED}, self._clock())

@@ -26,6 +26,7 @@ from automations.expressions import BadTemplate, ExpressionFailed, is_template, 
 from automations.scope import Hiding, names_of
 from automations.shapes import is_list
 from automations.steps import Given, Step, Tools, Wait
+from automations.telemetry import of_step
 from automations.triggers import duration
 from automations.values import decode, encode
 
@@ -243,7 +244,8 @@ class Run:
         try:
             if not self._condition(step, given.scope):
                 return {"state": "skipped"}
-            outcome = await self.perform(step, given)
+            with of_step(name):
+                outcome = await self.perform(step, given)
         except (StepFailed, ExpressionFailed, BadTemplate) as error:
             outcome = self.failure(error, step)
         except Exception as error:  # a step that breaks ends its own run and no other

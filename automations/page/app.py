@@ -26,7 +26,7 @@ from automations.errors import AutomationError, Finding, UnknownAutomation, Unkn
 from automations.metrics import Metrics
 from automations.page import views
 from automations.page.choices import may_run
-from automations.page.coming import Calendar, Mark, calendar, clock_change
+from automations.page.coming import Calendar, calendar
 from automations.page.guard import NONCE, Guard, is_loopback
 from automations.page.past import Past
 from automations.page.ports import Acts
@@ -77,7 +77,6 @@ class Page:
     token: str | None = field(default=None, repr=False)
     url: str | None = None
     findings: Callable[[], Sequence[Finding]] = _none
-    mark: Mark = clock_change
     new_id: Callable[[], str] = lambda: randomness.token_urlsafe(18)
 
 
@@ -97,9 +96,7 @@ class Site:
 
     def __init__(self, page: Page) -> None:
         self._page = page
-        self._tables = views.Tables(
-            Past(page.records), page.automations, page.findings, page.acts.alive, page.zone, page.mark
-        )
+        self._tables = views.Tables(Past(page.records), page.automations, page.findings, page.acts.alive, page.zone)
         self.sessions = Sessions(page.token, randomness.token_bytes(32), page.new_id, page.clock)
         self._patience = Patience(page.clock)
         self._metrics = Metrics(page.records.database, page.automations, page.clock)
@@ -266,7 +263,7 @@ class Site:
         kept = self._calendar
         if kept is not None and kept[1] == known and 0 <= now.timestamp() - kept[0] < CALENDAR_SECONDS:
             return kept[2]
-        found = calendar(known, now, self._page.zone, self._page.mark)
+        found = calendar(known, now, self._page.zone)
         self._calendar = (now.timestamp(), dict(known), found)
         return found
 

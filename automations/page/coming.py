@@ -3,12 +3,13 @@
 What is due more often than a few times a day stands apart (`often`), so that a day can be read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from automations.definition import Automation
+from automations.preview import marked
 from automations.triggers import Tick, ticks
 
 DAYS = 14
@@ -16,9 +17,6 @@ MOST_A_DAY = 4
 """What comes more often on any day is told in words."""
 MOST = 500
 """Automations whose ticks are worked out for one look."""
-
-Mark = Callable[[Automation, Tick], str | None]
-"""What is odd about a tick; None where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,8 @@ class Coming:
     at: datetime
     local: datetime | None
     zone: str
-    mark: str | None
+    mark: str
+    """What is odd about it; empty where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +55,7 @@ class Calendar:
     left_out: int
 
 
-def clock_change(_automation: Automation, tick: Tick) -> str | None:
-    """Says of a tick on a day on which the clocks of its zone change that they do."""
-    zone = ZoneInfo(tick.zone)
-    local = tick.at.astimezone(zone)
-    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0, fold=0)
-    changes = midnight.utcoffset() != (midnight + timedelta(days=1)).utcoffset()
-    return "the clocks change" if changes else None
-
-
-def calendar(
-    automations: Mapping[str, Automation], now: datetime, zone: str, mark: Mark = clock_change, days: int = DAYS
-) -> Calendar:
+def calendar(automations: Mapping[str, Automation], now: datetime, zone: str, days: int = DAYS) -> Calendar:
     """The ticks from now on."""
     house = ZoneInfo(zone)
     today = now.astimezone(house).date()
@@ -82,26 +70,26 @@ def calendar(
             first = next(ticks(one.definition.trigger, now, zone))
             often.append(Often(one.name, words, first.at.astimezone(house)))
         else:
-            found += [_coming(one, tick, house, mark) for tick in own]
+            found += [_coming(one, tick, mark, house) for tick, mark in own]
     found.sort(key=lambda coming: (coming.at, coming.automation))
     dates = [today + timedelta(days=number) for number in range(days)]
     by_date = {day: tuple(coming for coming in found if coming.at.date() == day) for day in dates}
     return Calendar(tuple(Day(day, some) for day, some in by_date.items()), tuple(often), max(0, len(chosen) - MOST))
 
 
-def _own(one: Automation, now: datetime, until: datetime, zone: str) -> Sequence[Tick] | None:
+def _own(one: Automation, now: datetime, until: datetime, zone: str) -> Sequence[tuple[Tick, str]] | None:
     """The ticks of an automation; None where a day has too many."""
-    found: list[Tick] = []
-    for tick in ticks(one.definition.trigger, now, zone):
+    found: list[tuple[Tick, str]] = []
+    for tick, mark in marked(one.definition.trigger, now, zone):
         if tick.at >= until:
             break
-        found.append(tick)
-        if len(found) > MOST_A_DAY and tick.at - found[-1 - MOST_A_DAY].at < timedelta(days=1):
+        found.append((tick, mark))
+        if len(found) > MOST_A_DAY and tick.at - found[-1 - MOST_A_DAY][0].at < timedelta(days=1):
             return None
     return found
 
 
-def _coming(one: Automation, tick: Tick, house: ZoneInfo, mark: Mark) -> Coming:
+def _coming(one: Automation, tick: Tick, mark: str, house: ZoneInfo) -> Coming:
     at, local = tick.at.astimezone(house), tick.at.astimezone(ZoneInfo(tick.zone))
     differs = at.utcoffset() != local.utcoffset()
-    return Coming(one.name, at, local if differs else None, tick.zone, mark(one, tick))
+    return Coming(one.name, at, local if differs else None, tick.zone, mark)

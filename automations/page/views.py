@@ -21,13 +21,13 @@ from automations.errors import Finding, UnknownAutomation, UnknownRun
 from automations.interpret import step_name
 from automations.ledger import ACTIVE, LATE, RunLine
 from automations.page.choices import choices, may_run
-from automations.page.coming import Calendar, Mark
+from automations.page.coming import Calendar
 from automations.page.past import Past
 from automations.page.ports import Seen
 from automations.page.sessions import Session
 from automations.page.timeline import Row, timeline
 from automations.page.words import GLYPHS, Speech
-from automations.triggers import ticks
+from automations.preview import marked
 from automations.values import json_text, redacted
 
 ALIVE = 60.0
@@ -90,7 +90,6 @@ class Tables:
     findings: Callable[[], Sequence[Finding]]
     alive: Callable[[], Sequence[Seen]]
     zone: str
-    mark: Mark
 
 
 def render(name: str, looker: Looker, here: str = "", **shown: Any) -> str:
@@ -240,16 +239,16 @@ class _Card:
 def _card(one: Automation, tables: Tables, now: datetime, strip: Sequence[RunLine], n: int) -> _Card:
     definition = one.definition
     zone = ZoneInfo(tables.zone)
-    coming = list(islice(ticks(definition.trigger, now, tables.zone), n))
-    own = [(tick, tick.at.astimezone(ZoneInfo(tick.zone))) for tick in coming]
+    coming = list(islice(marked(definition.trigger, now, tables.zone), n))
+    own = [(tick, mark, tick.at.astimezone(ZoneInfo(tick.zone))) for tick, mark in coming]
     shown = tuple(
         {
             "at": tick.at,
             "local": local if local.utcoffset() != tick.at.astimezone(zone).utcoffset() else None,
             "zone": tick.zone,
-            "mark": tables.mark(one, tick),
+            "mark": mark,
         }
-        for tick, local in own
+        for tick, mark, local in own
     )
     return _Card(
         one.name,
@@ -259,7 +258,7 @@ def _card(one: Automation, tables: Tables, now: datetime, strip: Sequence[RunLin
         may_run(definition.people),
         _writes(definition),
         tuple((step_name(index, step), step.kind) for index, step in enumerate(definition.steps)),
-        coming[0].at if coming else None,
+        coming[0][0].at if coming else None,
         shown,
         strip,
     )

@@ -263,12 +263,20 @@ NUMBERED: Mapping[str, tuple[str, str, str, str]] = {
 TOLD: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), russian)
     for pattern, russian in (
-        (r"the clocks change", r"перевод часов"),
-        (r"missed while no runner ran, more than (\d+) days ago", r"исполнитель не работал, прошло больше дней: \1"),
-        (
-            r"missed while no runner ran; the latest missed one was run instead",
-            "исполнитель не работал; вместо него выполнен последний пропущенный",
-        ),
+        (r"the clocks leave out (\S+): it comes at (\S+)", r"перевод часов: вместо \1 в \2"),
+        (r"the clocks leave out (\S+): it is one with the tick at the change", r"перевод часов: \1 вместе с другим"),
+        (r"the clocks show (\S+) twice: this is the first", r"перевод часов: \1 бывает дважды, это первый раз"),
+        (r"the clocks show (\S+) twice: this is the second", r"перевод часов: \1 бывает дважды, это второй раз"),
+        (r"the clocks go from (\S+) to (\S+): (.+) do(?:es)? not come", r"перевод часов с \1 на \2: не будет \3"),
+        (r"not on \S+ (\S+) \((.+)\)", r"не будет \1 (\2)"),
+        (r"(\d+) more days off", r"и ещё выходных: \1"),
+        (r"a working \S+", "рабочий выходной"),
+        (r"missed while no runner ran", "исполнитель не работал"),
+        (r"missed while no runner ran, more than (.+) ago", r"исполнитель не работал, прошло больше: \1"),
+        (r"catch_up is none", "catch_up: none"),
+        (r"only the newest (\d+) are run", r"выполняются только последние \1"),
+        (r"those before it, from (\S+), are not listed", r"более ранние, с \1, не показаны"),
+        (r"the latest missed one was run instead", "вместо него выполнен последний пропущенный"),
         (r"late: no runner ran at its time", "с опозданием: в срок исполнитель не работал"),
         (r"asked for at (.+)", r"запрошен в \1"),
         (r"its automation is gone", "такой автоматизации больше нет"),
@@ -279,6 +287,13 @@ TOLD: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 """Sentences of the records that are our own, and their translations."""
+
+
+def _in_russian(text: str) -> str:
+    for pattern, russian in TOLD:
+        if (found := pattern.fullmatch(text)) is not None:
+            return found.expand(russian)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,9 +328,7 @@ class Speech:
     def told(self, text: str) -> str:
         """A sentence of the records."""
         if self.language == "ru":
-            for pattern, russian in TOLD:
-                if (found := pattern.fullmatch(text)) is not None:
-                    return found.expand(russian)
+            return "; ".join(_in_russian(part) for part in text.split("; "))
         return text
 
     def state_word(self, state: str) -> str:
