@@ -89,14 +89,15 @@ class _Names:
 
 def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """Every template in a value of the file, with its place."""
-    if is_map(value):
+    if isinstance(value, str):
+        if is_template(value):
+            yield path, value
+    elif is_map(value):
         for key, item in value.items():
             yield from _texts(item, (*path, key))
     elif is_list(value):
         for index, item in enumerate(value):
             yield from _texts(item, (*path, index))
-    elif is_template(value):
-        yield path, value
 
 
 def _is_plain(value: Any) -> bool:

@@ -27,10 +27,10 @@ from automations import language
 from automations.budget import COMPILE_WORK, TRIAL_WORK, TRIALS_WORK, TooMuch, budget, built, charge
 from automations.errors import AutomationError, did_you_mean
 from automations.shapes import is_list, is_map, is_sequence
+from automations.simple import simple
 from automations.values import json_text
 
 ALONE = re.compile(r"\{\{[-+]?(.*?)[-+]?\}\}", re.S)
-MARKS = ("{{", "{%", "{#")
 
 
 class BadTemplate(AutomationError):
@@ -59,7 +59,7 @@ class Reference:
 
 def is_template(value: object) -> bool:
     """Whether a value is a text with something to evaluate in it."""
-    return isinstance(value, str) and any(mark in value for mark in MARKS)
+    return isinstance(value, str) and ("{{" in value or "{%" in value or "{#" in value)
 
 
 def _shown(value: Any) -> Any:
@@ -141,29 +141,13 @@ class _Compiled:
     alone: bool
 
 
-RESERVED = frozenset({"and", "else", "false", "if", "in", "is", "none", "not", "or", "true"})
-NAME = re.compile(r"\s*([A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)*)\s*\}\}", re.ASCII)
-
-
 def _plain(text: str) -> _Read | None:
-    """The reading of a text in which nothing but names stands in braces: most do, and need no parser."""
-    if "{%" in text or "{#" in text:
+    """The reading of a text that needs no parser, as most do (simple.py)."""
+    found = simple(text)
+    if found is None:
         return None
-    before, *parts = text.split("{{")
-    found: list[Reference] = []
-    line = 1 + before.count("\n")
-    alone = len(parts) == 1 and not before.strip()
-    for part in parts:
-        name = NAME.match(part)
-        if name is None:
-            return None
-        path = tuple(name[1].split("."))
-        if path[0].lower() in RESERVED:
-            return None
-        found.append(Reference(path, line + part.count("\n", 0, name.start(1))))
-        line += part.count("\n")
-        alone = alone and not part[name.end() :].strip()
-    return _Read(tuple(found), alone)
+    names = [Reference(path, 1 + text.count("\n", 0, at)) for path, at in found.names]
+    return _Read(tuple(names), found.alone)
 
 
 class _Reader:

@@ -78,12 +78,12 @@ METHODS: Mapping[type, frozenset[str]] = {
 """The methods that may be called, by the type that has them."""
 
 _METHOD_NAMES = frozenset(name for names in METHODS.values() for name in names)
-_BY_NAME = {"map": (0, "filter"), "select": (0, "test"), "reject": (0, "test"), "selectattr": (1, "test"),
+TAKES_NAMES = {"map": (0, "filter"), "select": (0, "test"), "reject": (0, "test"), "selectattr": (1, "test"),
             "rejectattr": (1, "test")}  # fmt: skip
 """The filters that are given the name of a filter or a test, and where."""
 
 
-_FILTER_NAMES = frozenset({*JINJAS, *BOUNDED, *FILTERS})
+FILTER_NAMES = frozenset({*JINJAS, *BOUNDED, *FILTERS})
 
 
 class NotAvailable(Exception):
@@ -97,11 +97,11 @@ class NotAvailable(Exception):
 
 def filter_names() -> list[str]:
     """All filters of the language, sorted."""
-    return sorted(_FILTER_NAMES)
+    return sorted(FILTER_NAMES)
 
 
 def _known(kind: str, name: str, line: int) -> None:
-    if name not in (_FILTER_NAMES if kind == "filter" else TESTS):
+    if name not in (FILTER_NAMES if kind == "filter" else TESTS):
         names = filter_names() if kind == "filter" else sorted(TESTS)
         hint = did_you_mean(name, names) or f"; LANGUAGE.md lists the {kind}s that there are"
         raise NotAvailable(f"there is no {kind} {name}{hint}", line)
@@ -129,7 +129,7 @@ def _called(node: nodes.Call) -> None:
 def _filter(node: nodes.Filter) -> None:
     _no_stars(node)
     _known("filter", node.name, node.lineno)
-    place, kind = _BY_NAME.get(node.name, (-1, ""))
+    place, kind = TAKES_NAMES.get(node.name, (-1, ""))
     if 0 <= place < len(node.args) and isinstance(given := node.args[place], nodes.Const):
         _known(kind, str(given.value), node.lineno)
     for argument in (*node.args, *(keyword.value for keyword in node.kwargs)):
@@ -410,6 +410,20 @@ def filters(defaults: Mapping[str, Callable[..., Any]]) -> Mapping[str, Callable
 
 
 __all__ = [
-    "LONGEST_TEMPLATE", "OPERATORS", "TESTS", "NotAvailable", "TemplateSyntaxError", "as_value", "bounded",
-    "bounded_range", "check", "filter_names", "filters", "loops", "may_call", "turns",
+    "FILTER_NAMES",
+    "LONGEST_TEMPLATE",
+    "OPERATORS",
+    "TAKES_NAMES",
+    "TESTS",
+    "NotAvailable",
+    "TemplateSyntaxError",
+    "as_value",
+    "bounded",
+    "bounded_range",
+    "check",
+    "filter_names",
+    "filters",
+    "loops",
+    "may_call",
+    "turns",
 ]  # fmt: skip

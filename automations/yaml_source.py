@@ -9,9 +9,9 @@ false and `22:30` as 1350, keeps the last of two equal keys and unfolds alias bo
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -46,8 +46,7 @@ else:
     EventLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Line and column, from 1; `text_line` is where a block text's own first line stands, else the same line."""
 
     line: int
@@ -137,21 +136,21 @@ def _scalar(event: Any, path: Path) -> Json:
 class _Composer:
     """Puts events together, with limits; recursion is bounded by MAX_DEPTH."""
 
-    def __init__(self, events: Iterator[Any], source: Source) -> None:
-        self._events = events
+    def __init__(self, next_event: Callable[[], Any], source: Source, repeated: list[Finding]) -> None:
+        self._next = next_event
         self._source = source
         self._nodes = 0
-        self.repeated: list[Finding] = []
+        self._repeated = repeated
 
     def document(self) -> Json:
-        event = next(self._events)
+        event = self._next()
         while not isinstance(event, (yaml.DocumentStartEvent, yaml.StreamEndEvent)):
-            event = next(self._events)
+            event = self._next()
         if isinstance(event, yaml.StreamEndEvent):
             return None
-        data = self.value(next(self._events), ())
-        next(self._events)
-        event = next(self._events)
+        data = self.value(self._next(), ())
+        self._next()
+        event = self._next()
         if not isinstance(event, yaml.StreamEndEvent):
             raise _Refused(event.start_mark, (), "one file holds one automation: put the second document into its own")
         return data
@@ -159,16 +158,16 @@ class _Composer:
     def value(self, event: Any, path: Path) -> Json:
         self._admit(event, path)
         mark = event.start_mark
-        block = isinstance(event, yaml.ScalarEvent) and event.style in {"|", ">"}
-        place = Place(mark.line + 1, mark.column + 1, mark.line + 1 + block)
-        self._source.values[path] = place
+        line = mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
+            self._source.values[path] = Place(line, mark.column + 1, line + (event.style in {"|", ">"}))
             return _scalar(event, path)
+        self._source.values[path] = Place(line, mark.column + 1, line)
         if event.tag is not None and event.tag not in CORE_TAGS:
             raise _Refused(mark, path, _tag(event.tag))
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Json] = []
-            while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            while not isinstance(event := self._next(), yaml.SequenceEndEvent):
                 items.append(self.value(event, (*path, len(items))))
             return items
         return self._mapping(path)
@@ -184,7 +183,7 @@ class _Composer:
 
     def _mapping(self, path: Path) -> Json:
         members: dict[str, Json] = {}
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             mark = event.start_mark
             self._admit(event, path)
             if not isinstance(event, yaml.ScalarEvent):
@@ -199,10 +198,11 @@ class _Composer:
             if twice:
                 first = self._source.keys[inner].line
                 told = f"is given twice (first in line {first})"
-                self.repeated.append(Finding(self._source.file, mark.line + 1, mark.column + 1, place_of(inner), told))
+                self._repeated.append(Finding(self._source.file, mark.line + 1, mark.column + 1, place_of(inner), told))
             else:
-                self._source.keys[inner] = Place(mark.line + 1, mark.column + 1, mark.line + 1)
-            value = self.value(next(self._events), inner)
+                line = mark.line + 1
+                self._source.keys[inner] = Place(line, mark.column + 1, line)
+            value = self.value(self._next(), inner)
             members.setdefault(key, value)
         return members
 
@@ -218,13 +218,19 @@ def read_source(text: str | bytes, file: str) -> Source:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InvalidAutomation([Finding(file, line, 1, "", "is not UTF-8: save it as UTF-8")]) from None
-    composer = _Composer(iter(yaml.parse(decoded, Loader=EventLoader)), source)
+    repeated: list[Finding] = []
     try:
-        source.data = composer.document()
+        loader = EventLoader(decoded)
+        try:
+            next_event: Callable[[], Any] = loader.get_event  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType] - the stubs leave events untyped
+            composer = _Composer(next_event, source, repeated)
+            source.data = composer.document()
+        finally:
+            loader.dispose()
     except _Refused as refused:
         mark, path, message = refused.finding
         found = Finding(file, mark.line + 1, mark.column + 1, place_of(path), message)
-        raise InvalidAutomation([*composer.repeated, found]) from None
+        raise InvalidAutomation([*repeated, found]) from None
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark or error.context_mark
         line, column = (at.line + 1, at.column + 1) if at else (1, 1)
@@ -235,6 +241,6 @@ def read_source(text: str | bytes, file: str) -> Source:
         column = position - decoded.rfind("\n", 0, position)
         message = "holds a character that YAML does not allow"
         raise InvalidAutomation([Finding(file, line, column, "", message)]) from None
-    if composer.repeated:
-        raise InvalidAutomation(composer.repeated)
+    if repeated:
+        raise InvalidAutomation(repeated)
     return source

@@ -15,12 +15,13 @@ from benchmarks.automations_runs import (
 from benchmarks.bot_reply import BOT_CROWD, BOT_MEMORY, BOT_REPLY
 from benchmarks.call_overhead import CALL_OVERHEAD
 from benchmarks.import_time import IMPORT_TIME
+from benchmarks.load_automations import LOAD_MEMORY, LOAD_TIME
 from benchmarks.measure import FULL, Benchmark, Size
 from benchmarks.parsing import PARSING
 
 BENCHMARKS = (
     CALL_OVERHEAD, PARSING, IMPORT_TIME, ASYNC_CALLS, BOT_REPLY, BOT_CROWD, BOT_MEMORY, AUTOMATION_RUNS,
-    AUTOMATION_SCHEDULER, AUTOMATION_LATENESS, AUTOMATION_CROWD,
+    AUTOMATION_SCHEDULER, AUTOMATION_LATENESS, AUTOMATION_CROWD, LOAD_TIME, LOAD_MEMORY,
 )  # fmt: skip
 
 

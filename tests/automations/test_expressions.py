@@ -1,11 +1,12 @@
 """Templates: typed values, strict names, the sandbox, and the end of what has none."""
 
 from decimal import Decimal
+from random import Random
 from typing import Any
 
 import pytest
 
-from automations.expressions import BadTemplate, ExpressionFailed, Trials, evaluate, references, resolve
+from automations.expressions import BadTemplate, ExpressionFailed, Trials, evaluate, is_alone, references, resolve
 
 SCOPE: dict[str, Any] = {
     "vars": {"codes": ["USD", "EUR"], "items": 5, "rate": Decimal("1.10"), "none": None, "blocks": [{"id": 3, "n": 2}]},
@@ -197,6 +198,48 @@ def test_references_are_the_names_from_outside() -> None:
 def test_names_are_found_with_and_without_a_parse(text: str, names: list[tuple[str, int]]) -> None:
     """Texts with names alone in their braces are read without Jinja's parser, and give the same."""
     assert [(".".join(reference.path), reference.line) for reference in references(text)] == names
+
+
+PIECES = (
+    "a", "a.b", "steps.x.y", "true", "none", "7", "1.5", "1.", ".5", "'t'", '"t"', "'", "%}", "}}", "is", "not", "in",
+    "if", "else", "and", "or", "xand", "range", "self", "loop", "_x", "a.__b", "a._b", "==", ">", ">=", "~", "+", "-",
+    "*", "**", "/", "//", "|", "| length", "| round(2)", "| uper", "| map('upper')", "| join(', ', 'x')", "(", ")", "[",
+    "]", ",", ".", "\n", "-1", "=", "!", "é", "| selectattr('a', 'gt', 5)", "| selectattr('a', 'gtt')", "| map(a)",
+    "| select('odd')", "}} {{", "{", "}} {% if a %} {{", "}} {% else %} {{", "}} {% endif %} {{", "}} {% endfor %} {{",
+    "}} {% for a in b.c %} {{", "}} {% for a in b | list %} {{ a.x }} {% endfor %} {{", "}} {% elif x %} {{",
+    "loop.index",
+)  # fmt: skip
+
+
+def told(text: str) -> object:
+    """What reading a text comes to: its names and whether it is alone, or that it is no template."""
+    try:
+        return references(text), is_alone(text)
+    except BadTemplate:
+        return None
+
+
+def test_the_fast_reading_is_the_parsers() -> None:
+    """What is read without Jinja's parser comes to the same as with it; a comment before a text calls the parser."""
+    random = Random(7)
+    for _ in range(1_500):
+        body = random.choice(("", " ")).join(random.choice(PIECES) for _ in range(random.randint(1, 6)))
+        assert told(f"{{{{ {body} }}}}x") == told(f"{{#-#}}{{{{ {body} }}}}x"), body
+
+
+BLOCKS = (
+    "{% for a in b.c %}", "{% for loop in a | list %}", "{% for b in 'x' %}", "{% endfor %}", "{% if a.x > 1 %}",
+    "{% if b %}", "{% else %}", "{% endif %}", "{{ a.x }}", "{{ loop.index }}", "{{ b }}", "\n", "{", "{{ a",
+    "{% set a = 1 %}", "{%- if b %}", "{% for in in b %}", "{% for a, b in c %}", "{% elif b %}",
+)  # fmt: skip
+
+
+def test_the_fast_reading_of_blocks_is_the_parsers() -> None:
+    """Loops and conditions within one another, closed or not: the same names, bound in the same places."""
+    random = Random(11)
+    for _ in range(1_500):
+        text = "".join(random.choice(BLOCKS) for _ in range(random.randint(1, 7)))
+        assert told(f"{text}x") == told(f"{{#-#}}{text}x"), text
 
 
 def test_a_number_finds_its_text_among_the_keys_of_a_map() -> None:
