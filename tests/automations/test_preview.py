@@ -16,11 +16,13 @@ def test_a_tick_that_the_clocks_move_and_one_that_comes_twice() -> None:
     """Berlin in spring and in autumn."""
     cron = Cron(cron="30 2 * * *", timezone="Europe/Berlin")
     assert told(cron, "2026-03-29T00:00Z", 2) == [
-        "2026-03-29T01:00:00Z  Sun 2026-03-29 03:00 +02:00 Europe/Berlin  the clocks leave out 02:30: it comes at 03:00",
+        "2026-03-29T01:00:00Z  Sun 2026-03-29 03:00 +02:00 Europe/Berlin  "
+        "the clocks leave out 02:30: it comes at 03:00",
         "2026-03-30T00:30:00Z  Mon 2026-03-30 02:30 +02:00 Europe/Berlin",
     ]
     assert told(cron, "2026-10-24T12:00Z", 1) == [
-        "2026-10-25T00:30:00Z  Sun 2026-10-25 02:30 +02:00 Europe/Berlin  the clocks show 02:30 twice: this is the first",
+        "2026-10-25T00:30:00Z  Sun 2026-10-25 02:30 +02:00 Europe/Berlin  "
+        "the clocks show 02:30 twice: this is the first",
     ]
 
 
