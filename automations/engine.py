@@ -163,6 +163,10 @@ class Engine(Protocol):
         """Ends at once what runs here, and records nothing: another process may have begun it."""
         ...
 
+    async def forget(self, run_ids: Collection[str]) -> None:
+        """Removes runs that have ended, with their records."""
+        ...
+
     async def stop(self, grace_seconds: float) -> None:
         """Lets runs finish for a while, then leaves them to the next start."""
         ...

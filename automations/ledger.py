@@ -12,30 +12,34 @@ questions.py has what runs ask of people, and versions.py the versions of defini
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Table, func, select, text, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, func, select, text, update
 
 from automations.engine import ENDED, Cause, RunState
+from automations.lines import (
+    Dispatched,
+    LedgerLine,
+    Order,
+    Rule,
+    RunLine,
+    enter_runs,
+    exact_text,
+    insert_new,
+    line_of,
+    new_run,
+    run_of,
+    wake,
+)
 from automations.tables import metadata, questions, runs, schedules, ticks
 from automations.triggers import utc_text
 from storage import Database
 
 __all__ = [
-    "Asked",
-    "Dispatched",
-    "Ledger",
-    "LedgerLine",
-    "Order",
-    "Rule",
-    "RunLine",
-    "exact_text",
-    "insert_new",
-    "metadata",
-]
+    "ACTIVE", "Dispatched", "Ledger", "LedgerLine", "Order", "Rule", "RunLine", "end_run", "enter", "enter_runs",
+    "exact_text", "insert_new", "metadata", "new_run", "wake",
+]  # fmt: skip
 
 LATE = timedelta(seconds=60)
 """A run that is asked for later than this after its tick is late."""
@@ -47,141 +51,6 @@ NOTHING_WANTED = {"wanted": None, "claimed_at": None, "wake_at": None, "wake_on"
 MOST_ORDERS = 500
 """Orders that one look takes."""
 ACTIVE = ("asked", "waiting", "running", "parked")
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
-    """A tick (UTC, `2026-11-21T02:00:00Z`) or an event, and what became of it: `due`, `started`, `late`, `skipped`,
-    `lost`. `occasion` tells it from the automation's others; that of a tick is the tick."""
-
-    automation: str
-    tick: str
-    zone: str
-    state: str
-    reason: str = ""
-    occasion: str = ""
-    cause: str = Cause.TICK
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
-
-    @property
-    def run_id(self) -> str:
-        return f"{self.automation}:{self.occasion or self.tick}"
-
-    def to_json(self) -> dict[str, Any]:
-        return {"automation": self.automation, "tick": self.tick, "state": self.state, "reason": self.reason}
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What dispatching needs to know of an automation: the version that is to run, and what may run at once."""
-
-    digest: str
-    overlap: str
-    at_once: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run as the ledger knows it; moments are texts in UTC."""
-
-    run_id: str
-    automation: str
-    digest: str
-    tick: str
-    zone: str
-    cause: str
-    details: dict[str, Any]
-    state: str
-    step: str | None = None
-    message: str | None = None
-    wake_at: str | None = None
-    wake_on: str | None = None
-    wanted: str | None = None
-    asked_at: str = ""
-    begun_at: str | None = None
-    ended_at: str | None = None
-
-
-Asked = RunLine
-"""A run that the engine is to be told of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What is wanted of a run, claimed by this process."""
-
-    run: RunLine
-    wanted: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """What dispatching decided: runs to begin, runs to end (overlap `restart`), and ticks that wait for a run."""
-
-    begin: tuple[RunLine, ...]
-    cancel: tuple[str, ...]
-    waiting: int
-
-
-def exact_text(moment: datetime) -> str:
-    """`2026-11-21T02:00:00.123Z`."""
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def insert_new(connection: Connection, table: Table, rows: Sequence[dict[str, Any]]) -> None:
-    """Adds rows, leaving those that are there: another runner may have been quicker."""
-    if rows:
-        dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-        connection.execute(dialect.insert(table).on_conflict_do_nothing(), list(rows))
-
-
-def _line(row: Any) -> LedgerLine:
-    details = json.loads(row.details)
-    return LedgerLine(row.automation, row.tick, row.zone, row.state, row.reason, row.occasion, row.cause, details)
-
-
-def _run(row: Any) -> RunLine:
-    values: dict[str, Any] = {name: getattr(row, name) for name in RunLine.__slots__}
-    values["details"] = json.loads(row.details)
-    return RunLine(**values)
-
-
-def new_run(line: LedgerLine, digest: str, now: datetime) -> RunLine:
-    """The run of a line, not asked for yet."""
-    moment = exact_text(now)
-    details = dict(line.details)
-    return RunLine(
-        line.run_id,
-        line.automation,
-        digest,
-        line.tick,
-        line.zone,
-        line.cause,
-        details,
-        "asked",
-        wanted="begin",
-        asked_at=moment,
-    )
-
-
-def enter_runs(connection: Connection, lines: Sequence[RunLine], claimed_at: str | None) -> None:
-    """Enters runs; one that is there stays as it is."""
-    rows = [
-        {
-            **{name: getattr(line, name) for name in RunLine.__slots__},
-            "details": json.dumps(line.details),
-            "claimed_at": claimed_at,
-        }
-        for line in lines
-    ]
-    insert_new(connection, runs, rows)
-
-
-def wake(connection: Connection, *conditions: Any) -> None:
-    """Asks for parked runs to be gone on with."""
-    parked = (runs.c.state == "parked", *conditions)
-    values = {"state": "asked", "wanted": "wake", "wake_at": None, "wake_on": None, "claimed_at": None}
-    connection.execute(update(runs).where(*parked).values(values))
 
 
 class Ledger:
@@ -252,7 +121,7 @@ class Ledger:
 
     def _lines(self, query: Any) -> list[LedgerLine]:
         with self.database.read() as connection:
-            return [_line(row) for row in connection.execute(query)]
+            return [line_of(row) for row in connection.execute(query)]
 
     async def dispatch(self, rules: Mapping[str, Rule], now: datetime) -> Dispatched:
         """Settles due ticks, each by its automation's rule, and enters the runs that come of them, claimed by us."""
@@ -269,7 +138,7 @@ class Ledger:
     def run(self, run_id: str) -> RunLine | None:
         with self.database.read() as connection:
             row = connection.execute(select(runs).where(runs.c.run_id == run_id)).first()
-        return _run(row) if row else None
+        return run_of(row) if row else None
 
     def runs(
         self,
@@ -287,7 +156,7 @@ class Ledger:
         if before is not None:
             query = query.where(runs.c.asked_at < before)
         with self.database.read() as connection:
-            return [_run(row) for row in connection.execute(query)]
+            return [run_of(row) for row in connection.execute(query)]
 
     async def orders(self, now: datetime, mine: Callable[[RunLine], bool] | None = None) -> list[Order]:
         """What is wanted of runs and claimed by nobody, of all runs or of those that are mine; claims it."""
@@ -297,7 +166,7 @@ class Ledger:
         def job(connection: Connection) -> list[Order]:
             query = select(runs).where(*conditions).order_by(runs.c.asked_at).limit(MOST_ORDERS)
             rows = connection.execute(query.with_for_update(skip_locked=True)).all()
-            found = [Order(line, str(line.wanted)) for line in map(_run, rows) if mine is None or mine(line)]
+            found = [Order(line, str(line.wanted)) for line in map(run_of, rows) if mine is None or mine(line)]
             ids = [order.run.run_id for order in found]
             connection.execute(update(runs).where(runs.c.run_id.in_(ids)).values(claimed_at=utc_text(now)))
             return found
@@ -406,7 +275,9 @@ def _settle(connection: Connection, line: LedgerLine, state: str, reason: str) -
 def _dispatch(connection: Connection, rules: Mapping[str, Rule], now: datetime) -> Dispatched:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": DISPATCH_LOCK})
-    due = [_line(row) for row in connection.execute(select(ticks).where(ticks.c.state == "due").order_by(ticks.c.tick))]
+    due = [
+        line_of(row) for row in connection.execute(select(ticks).where(ticks.c.state == "due").order_by(ticks.c.tick))
+    ]
     under_way: dict[str, list[str]] = {}
     if due:
         query = select(runs.c.automation, runs.c.run_id).where(runs.c.state.in_(ACTIVE), runs.c.cause != Cause.UNDO)

@@ -45,6 +45,8 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.25
 """Between two looks at a run that is waited for."""
+KEEP_DAYS = 90
+"""How long runs are kept that have ended."""
 GRACE_SECONDS = 15.0
 """How long a stopping runner lets runs finish; what is not finished goes on with the next start."""
 
@@ -89,6 +91,7 @@ class Runner:
         with_key: WithKey | None = None,
         secrets: Mapping[str, str] | None = None,
         watcher: Watcher | None = None,
+        keep_days: int = KEEP_DAYS,
     ) -> None:
         self._automations = {automation.name: automation for automation in definitions}
         self._listing = Listing(definitions, zone=zone, clock=clock)
@@ -100,6 +103,7 @@ class Runner:
         self._with_key = with_key
         self._secrets = secrets or {}
         self._watcher = watcher or Watcher()
+        self._keep_days = keep_days
         self._data = data
         self._database_url = database_url
         self._zone = zone
@@ -369,6 +373,7 @@ class Runner:
         self._service = Service(
             engine, opened.dispatcher, opened.execution, self._executors(database), held,
             watcher=self._watcher, clock=self._clock, zone=self._zone, nudge=self._nudge,
+            keep_days=self._keep_days,
         )  # fmt: skip
         grace = self._grace_seconds
         try:

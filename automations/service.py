@@ -15,6 +15,7 @@ from automations.dispatch import Dispatcher
 from automations.engine import Engine
 from automations.execution import Execution, Watcher
 from automations.executors import Executors, Held
+from automations.keeping import forget_old
 from automations.ledger import LedgerLine
 from automations.ports import Clock
 from automations.schedule import Schedule
@@ -46,6 +47,7 @@ class Service:
         clock: Clock,
         zone: str,
         nudge: asyncio.Event,
+        keep_days: int,
     ) -> None:
         self._engine = engine
         self._dispatcher = dispatcher
@@ -56,6 +58,7 @@ class Service:
         self._clock = clock
         self._zone = zone
         self._nudge = nudge
+        self._keep_days = keep_days
         self._arrivals: asyncio.Queue[tuple[str, Tick]] = asyncio.Queue()
         self._schedule = Schedule(lambda name, tick: self._arrivals.put_nowait((name, tick)))
 
@@ -160,6 +163,8 @@ class Service:
                 if asyncio.get_running_loop().time() - last > RECONCILE_SECONDS:
                     last = asyncio.get_running_loop().time()
                     await self._dispatcher.reconcile(self._clock() - timedelta(seconds=RECONCILE_SECONDS))
+                    before = self._clock() - timedelta(days=self._keep_days)
+                    await forget_old(self._dispatcher.ledger.database, before, self._engine.forget)
             except Exception:  # the same
                 log.exception("the ledger or the engine cannot be reached; trying again")
 

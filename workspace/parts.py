@@ -255,6 +255,7 @@ async def open_runner(
             with_key=with_key,
             secrets=Secrets(settings.secrets, settings.secrets_folder),
             watcher=care,
+            keep_days=settings.keep_runs_days,
         )
         if care is not None:
             care.replace = runner.replace
@@ -284,9 +285,10 @@ def ways_of(settings: Settings) -> "Ways":
 
 
 async def serve_ops_page(settings: Settings, runner: "Runner", stop: asyncio.Event) -> None:
-    """The ops page beside a runner, until `stop`. Where it cannot be served, that is told, and the runner runs on."""
+    """The ops page beside a runner, until `stop`. Where it cannot be served, that is told, and the runner runs on; the
+    page of a runner that has died is taken over by another one on this machine."""
     from automations.control import Control, Records
-    from automations.page import Page, serve_page
+    from automations.page import Page, serve_page_when_free
 
     if settings.page is None:
         return
@@ -300,7 +302,7 @@ async def serve_ops_page(settings: Settings, runner: "Runner", stop: asyncio.Eve
             settings.page_token, settings.page_url, lambda: runner.findings,
         )  # fmt: skip
         try:
-            await serve_page(page, host, port, stop, lambda url: log.info("the ops page is at %s", url))
+            await serve_page_when_free(page, host, port, stop, lambda url: log.info("the ops page is at %s", url))
         except (OSError, ValueError) as error:
             log.error("%s", error)
 

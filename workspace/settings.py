@@ -54,6 +54,7 @@ class Settings:
     keep_inbox_days: int
     keep_audit_days: int
     keep_money_days: int
+    keep_runs_days: int
     alert_url: str | None
     alert_mail: tuple[str, ...]
     smtp_url: str | None
@@ -106,6 +107,7 @@ NAMES = (
     "WORKSPACE_KEEP_INBOX_DAYS",
     "WORKSPACE_KEEP_AUDIT_DAYS",
     "WORKSPACE_KEEP_MONEY_DAYS",
+    "WORKSPACE_KEEP_RUNS_DAYS",
     "WORKSPACE_ALERT_URL",
     "WORKSPACE_ALERT_MAIL",
     "WORKSPACE_SMTP_URL",
@@ -152,6 +154,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         keep_inbox_days=_number("WORKSPACE_KEEP_INBOX_DAYS", value["WORKSPACE_KEEP_INBOX_DAYS"] or "30", 1, 36500),
         keep_audit_days=_number("WORKSPACE_KEEP_AUDIT_DAYS", value["WORKSPACE_KEEP_AUDIT_DAYS"] or "400", 1, 36500),
         keep_money_days=_number("WORKSPACE_KEEP_MONEY_DAYS", value["WORKSPACE_KEEP_MONEY_DAYS"] or "1826", 1, 36500),
+        keep_runs_days=_number("WORKSPACE_KEEP_RUNS_DAYS", value["WORKSPACE_KEEP_RUNS_DAYS"] or "90", 1, 36500),
         alert_url=_outgoing("WORKSPACE_ALERT_URL", value["WORKSPACE_ALERT_URL"]),
         alert_mail=_mail(value["WORKSPACE_ALERT_MAIL"], value["WORKSPACE_SMTP_URL"]),
         smtp_url=_smtp(value["WORKSPACE_SMTP_URL"]),
