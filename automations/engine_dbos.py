@@ -39,6 +39,8 @@ APPLICATION = "workspace-automations"
 VERSION = "engine-1"
 WORKFLOW = "automation"
 QUEUE = "runs"
+DBOS_SCHEMA = "dbos"
+"""Where its tables are on PostgreSQL."""
 AT_ONCE = 64
 """How many queued runs one runner executes at once."""
 POLL_SECONDS = 0.2
@@ -102,6 +104,31 @@ def _step(info: "StepInfo") -> RecordedStep:
         _time(info["started_at_epoch_ms"]),
         _time(info["completed_at_epoch_ms"]),
     )
+
+
+def make_tables(url: str) -> None:
+    """Makes DBOS's tables, or brings them up to date. Raises EngineUnavailable."""
+    from dbos import DBOSPortableJSONSerializer
+    from dbos._sys_db import SystemDatabase
+
+    _prepare(url)
+    _settle()
+    database = SystemDatabase.create(
+        system_database_url=make_url(url).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+        if not url.startswith("sqlite")
+        else url,
+        engine_kwargs={},
+        engine=None,
+        schema=None,
+        serializer=DBOSPortableJSONSerializer(),
+        executor_id=None,
+    )
+    try:
+        database.run_migrations()
+    except SQLAlchemyError as error:
+        raise EngineUnavailable(f"the engine's database cannot be used: {type(error).__name__}") from None
+    finally:
+        database.destroy()
 
 
 class DbosHistory:
@@ -345,6 +372,11 @@ class DbosEngine:
         database: Any = self._dbos._sys_db
         for run_id in run_ids:
             await asyncio.to_thread(database.reenqueue_for_recovery, run_id, [executor], QUEUE)
+
+    async def forget(self, run_ids: Collection[str]) -> None:
+        from dbos import DBOS
+
+        await DBOS.delete_workflows_async(list(run_ids))
 
     def leave(self) -> None:
         for task in list(self._executing):

@@ -6,6 +6,7 @@ AutomationError                  base; its text is one sentence without secrets
 ├── UnknownRun                   no run of that id
 ├── NotResumable                 the run cannot go on, and why
 ├── EngineUnavailable            the engine's database cannot be used
+├── NotMovable                   what is kept cannot be moved to another database, and why
 └── StepFailed                   a step could not do its work; `doubtful` where it may have happened all the same
 """
 
@@ -87,6 +88,10 @@ class NotResumable(AutomationError):
 
 class EngineUnavailable(AutomationError):
     """The engine's database cannot be opened or used."""
+
+
+class NotMovable(AutomationError):
+    """What automations keep cannot be moved, or has been moved already."""
 
 
 class StepFailed(AutomationError):

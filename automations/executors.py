@@ -64,7 +64,7 @@ def _now(connection: Connection) -> ColumnElement[float]:
     return literal_column("((julianday('now') - 2440587.5) * 86400.0)")
 
 
-def _seen(connection: Connection, executor: str) -> Row[Any] | None:
+def _seen(connection: Connection, executor: str) -> Row[Any, Any, float] | None:
     """The row of a name, with its `age` in seconds."""
     columns = (runners.c.incarnation, runners.c.beat, (_now(connection) - runners.c.beat).label("age"))
     return connection.execute(select(*columns).where(runners.c.executor == executor)).first()

@@ -7,6 +7,7 @@ from automations.engine import RunHistory
 from automations.engine_dbos import DbosHistory
 from automations.errors import UnknownRun
 from automations.ledger import Ledger
+from automations.moved import refuse_where_moved
 from automations.questions import Questions
 from automations.reports import RunDetail, RunReport, run_detail, run_report, skipped_report
 from storage import Database, migrate, open_database
@@ -18,7 +19,9 @@ def engine_url(data: Path, database_url: str | None) -> str:
 
 
 def open_ledger(data: Path, database_url: str | None) -> Database:
-    """Opens the database of the ledger and brings it up to date."""
+    """Opens the database of the ledger and brings it up to date. Raises EngineUnavailable where it was moved away."""
+    if database_url is None:
+        refuse_where_moved(data)
     database = open_database(database_url or f"sqlite:///{(data / 'automations.db').resolve()}")
     try:
         migrate(database, "automations:migrations", version_table="automations_version")

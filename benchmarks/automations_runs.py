@@ -50,7 +50,7 @@ def run_scheduler(size: Size) -> float:
 def run_lateness(size: Size) -> float:
     """Milliseconds from a tick to the begin of the run that is later than 99 of 100; fails where one is lost."""
     count = max(2, int(size.rows * CROWD_PER_ROW))
-    begun = measured("runner", count)["begun"]
+    begun: list[float] = measured("runner", count)["begun"]
     assert len(begun) == count
     return 1000 * statistics.quantiles(begun, n=100, method="inclusive")[98]
 
@@ -58,7 +58,8 @@ def run_lateness(size: Size) -> float:
 def run_last(size: Size) -> float:
     """The same to the end of the run."""
     count = max(2, int(size.rows * CROWD_PER_ROW))
-    return 1000 * statistics.quantiles(measured("runner", count)["ended"], n=100, method="inclusive")[98]
+    ended: list[float] = measured("runner", count)["ended"]
+    return 1000 * statistics.quantiles(ended, n=100, method="inclusive")[98]
 
 
 AUTOMATION_RUNS = Benchmark(

@@ -11,6 +11,7 @@ What a process has to say goes to stdout, one line each: `ready`, and `<run id> 
 
 import asyncio
 import gc
+import importlib
 import json
 import logging
 import os
@@ -80,13 +81,9 @@ async def once(folder: Path, port: int, name: str) -> None:
 
 def nursery() -> None:
     """Makes runners until its stdin ends; nothing is started here that a fork could break."""
-    import alembic.command  # noqa: F401 - what a runner needs late is here already
-    import dbos  # noqa: F401
-    import psycopg  # noqa: F401
-
-    import automations.engine_dbos
-    import automations.schedule  # noqa: F401
-
+    # What a runner imports late is here already.
+    for name in ("alembic.command", "dbos", "psycopg", "automations.engine_dbos", "automations.schedule"):
+        importlib.import_module(name)
     gc.freeze()
     chooser = selectors.DefaultSelector()
     chooser.register(sys.stdin, selectors.EVENT_READ)

@@ -15,7 +15,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -176,7 +176,7 @@ class Nursery:
 
 
 @asynccontextmanager
-async def nursery(folder: Path, port: int, url: str | None) -> AsyncIterator[Nursery]:
+async def nursery(folder: Path, port: int, url: str | None) -> AsyncGenerator[Nursery]:
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "tests.automations.victim", "nursery", stdin=PIPE, stdout=PIPE
     )
