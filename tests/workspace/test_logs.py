@@ -4,15 +4,19 @@ import asyncio
 import json
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from automations.engine import Ticket
 from automations.telemetry import about, of_run, of_step
+from tests.automations.page_world import House
+from tests.automations.world import Answer, TableCaller
 from workspace import settings
 from workspace.logs import JsonLines, Lines
 from workspace.redaction import Redaction
 from workspace.settings import SettingsError, load, log_format
+from workspace_api.contract import Call
 
 TICKET = Ticket("rates:2026-11-21T02:00:00Z", "rates", {}, ".", "2026-11-21T02:00:00Z", "UTC")
 
@@ -70,6 +74,39 @@ async def test_runs_beside_each_other_do_not_mix() -> None:
     first, second = await asyncio.gather(run("x"), run("y"))
     assert (first, second) == (["x.a", "x.b"], ["y.a", "y.b"])
     assert about() == {}
+
+
+async def test_a_real_run_is_told_of(tmp_path: Path) -> None:
+    """Whatever is logged while a run is executed, by whatever module, says which run and step it is about."""
+    lines: list[str] = []
+    house = House(tmp_path)
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    class Speaking(TableCaller):
+        async def attempt_raw(self, call: Call[Any], /) -> Answer:
+            logging.getLogger("automations.test").warning("calls %s", call.name)
+            return await super().attempt_raw(call)
+
+    house.caller = Speaking()
+    handler = Kept()
+    handler.setFormatter(JsonLines())
+    log = logging.getLogger("automations")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        report = await house.runner().run_once("nightly-org-export")
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+    found = [json.loads(line) for line in lines]
+    (said,) = [line for line in found if line["message"] == "calls orgschema.orgschema.export"]
+    assert (said["run"], said["tick"], said["automation"]) == (report.run_id, report.tick, "nightly-org-export")
+    assert said["step"] == "org"
+    (begun,) = [line for line in found if "begins or goes on" in line["message"]]
+    assert (begun["run"], "step" in begun) == (report.run_id, False)
 
 
 def test_the_format_is_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
