@@ -12,7 +12,8 @@ from playwright.async_api import Page, expect
 from tests.docs.stage import Stage, Step, choose, photo, picture, press, reply, say, see, tap
 
 GROUPS = (
-    "Approvals", "Payments", "Requests of one's own", "Money", "Reports", "Tasks", "Wiki", "Settings and people",
+    "Approvals", "Payments", "Requests of one's own", "Money", "Reports", "Tasks", "Wiki", "Automations",
+    "Settings and people",
 )  # fmt: skip
 
 
@@ -46,12 +47,22 @@ async def start(stage: Stage, page: Page) -> None:
     await stage.see(page, "Yes, that's me")
 
 
-def waiting(words: str) -> Step:
+def waiting(english: str, russian: str = "") -> Step:
     """Waits for a message that comes by itself."""
 
     async def step(stage: Stage, page: Page) -> None:
+        words = stage.said(english, russian or english)
         await expect(page.get_by_test_id("messages")).to_contain_text(words, timeout=20_000)
         await stage.quiet(page)
+
+    return step
+
+
+def press_as(person: str, label: str) -> Step:
+    """Somebody else presses a button on their phone."""
+
+    async def step(stage: Stage, page: Page) -> None:
+        await stage.press(await stage.page(person), label)
 
     return step
 
@@ -204,6 +215,13 @@ SCREENS: tuple[Screen, ...] = (
     Screen("tasks", "Tasks", "vera", "One's open tasks.", (say("/tasks"),)),
     Screen("wiki", "Wiki", "vera", "The articles that fit.", (say("/wiki taxi", "/wiki такси"),)),
     Screen("article", "Wiki", "vera", "One of them.", (choose(0),), True),
+    Screen("run", "Automations", "vera", "What one may start from the chat.", (linked("anna"), say("/run"))),
+    Screen("run-sure", "Automations", "vera", "What it does, before it begins.", (tap("rates", "курсы"),), True),
+    Screen("run-asks", "Automations", "anna", "Automations ask; the first answer of those who are asked counts.",
+           (press_as("vera", "Run it"), waiting("USD has moved", "Доллар изменился"))),
+    Screen("run-answered", "Automations", "anna", "Every card says who has answered.",
+           (tap("Set", "Записать"), see("answered by %(who)s, %(when)s")), True),
+    Screen("run-done", "Automations", "vera", "Who started it sees how it ended.", (see("✅ Done"),), True),
     Screen("settings", "Settings and people", "boris", "Language, time zone and more.", (say("/settings"),)),
     Screen("quiet", "Settings and people", "boris", "When nothing comes by itself.", (press("Quiet hours"),), True),
     Screen("key", "Settings and people", "boris", "A key of one's own, for a hosted workspace.", (say("/key"),)),
@@ -218,7 +236,7 @@ SCREENS: tuple[Screen, ...] = (
 SHOWN = {
     "help": "help", "requests": "inbox", "vacation": "vacation", "request": "request", "myrequests": "myrequests",
     "expense": "expense", "income": "income", "move": "move", "last": "last", "balance": "balance", "report": "report",
-    "task": "task", "tasks": "tasks", "wiki": "wiki", "settings": "settings", "key": "key", "why": "why",
+    "task": "task", "tasks": "tasks", "wiki": "wiki", "run": "run", "settings": "settings", "key": "key", "why": "why",
     "cancel": "cancel",
 }  # fmt: skip
 """Which screen shows which command of the bot."""

@@ -38,8 +38,13 @@ SETTINGS: Mapping[str, str] = {
     "WORKSPACE_LIMIT": "10000",
     "WORKSPACE_SITES": "12=Halden, 14=Meridian",
     "WORKSPACE_OPS": "vera",
+    "WORKSPACE_ROLES": "finance=anna vera",
+    "WORKSPACE_PAGE": "off",
     "WORKSPACE_ESCALATE_DAYS": "2",
 }
+
+AUTOMATIONS = Path(__file__).parent / "automations"
+"""What people start in the pictures, by language."""
 
 PLAIN = """
 .messages { background-image: none !important; }
@@ -326,8 +331,9 @@ async def shoot(stage: Stage, page: Page, path: Path, after: int) -> None:
 @asynccontextmanager
 async def stage_in(language: str, folder: Path, **settings: str) -> AsyncGenerator[Stage]:
     """A demo in that language, on free ports of this machine, with a browser."""
+    told = {"WORKSPACE_LANGUAGE": language, "WORKSPACE_AUTOMATIONS": str(AUTOMATIONS / language)}
     async with (
-        running_demo(folder, WORKSPACE_LANGUAGE=language, **{**SETTINGS, **settings}) as demo,
+        running_demo(folder, **{**SETTINGS, **told, **settings}) as demo,
         async_playwright() as playwright,
     ):
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
