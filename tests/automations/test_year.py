@@ -106,7 +106,7 @@ class Expression:
 def walked(start: datetime, end: datetime, zone: str) -> Iterator[tuple[datetime, datetime]]:
     """Every minute in UTC, and what the clocks show. Clocks change at quarters of an hour, so each is asked once."""
     clocks = ZoneInfo(zone)
-    moment = start
+    moment = start.replace(minute=start.minute // 15 * 15)
     while moment <= end:
         wall = moment.astimezone(clocks).replace(tzinfo=None, fold=0)
         for step in QUARTER:
