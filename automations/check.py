@@ -20,7 +20,7 @@ from automations.yaml_source import Source
 from workspace_api.contract import UnknownOperation
 
 FIXED: Mapping[str, tuple[str, ...]] = {
-    "tick": ("utc", "local", "date"),
+    "tick": ("utc", "local", "date", "zone"),
     "run": ("id", "cause", "by"),
     "automation": ("name",),
     "failure": ("step", "message", "state"),

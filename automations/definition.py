@@ -105,6 +105,11 @@ class Definition(Model):
         return [value] if is_map(value) else value
 
 
+def text_of(data: dict[str, Any]) -> str:
+    """A definition as JSON."""
+    return dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
 @dataclass(frozen=True)
 class Automation:
     """A checked definition, where it came from, and itself as data: what a run takes along."""
@@ -119,8 +124,8 @@ class Automation:
 
     @cached_property
     def text(self) -> str:
-        """Itself as canonical JSON."""
-        return dumps(self.data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        """Itself as JSON, in the order of the file: that of a map may be that of a table's columns."""
+        return text_of(self.data)
 
     @cached_property
     def digest(self) -> str:
@@ -135,7 +140,7 @@ def _known(text: str) -> Definition:
 
 def definition_of(data: dict[str, Any]) -> Definition:
     """The definition that a run takes along, as it was checked when it was loaded."""
-    return _known(dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
+    return _known(text_of(data))
 
 
 _MODELS: Mapping[str, type[BaseModel]] = {
@@ -258,7 +263,27 @@ def read_automation(text: str | bytes, file: FilePath) -> Automation:
         definition = Definition.model_validate(source.data)
     except ValidationError as error:
         raise InvalidAutomation(_findings(error, source)) from None
+    definition = _embedded(definition, source, file.parent)
     found = list(islice(check(definition, source), MOST_FINDINGS))
     if found:
         raise InvalidAutomation(found)
     return Automation(definition, file, source.data)
+
+
+def _embedded(definition: Definition, source: Source, folder: FilePath) -> Definition:
+    """The definition with what its steps take from files beside it: that travels with a run too.
+
+    Raises InvalidAutomation for a file that cannot be used.
+    """
+    data: Any = source.data
+    changed: dict[str, list[Any]] = {}
+    for key in ("steps", "on_failure"):
+        for index, step in enumerate(getattr(definition, key)):
+            try:
+                whole = step.embed(folder)
+            except ValueError as error:
+                raise InvalidAutomation([source.finding((key, index, step.kind, "file"), str(error))]) from None
+            if whole is not None:
+                changed.setdefault(key, list(getattr(definition, key)))[index] = whole
+                data[key][index] = whole.model_dump(by_alias=True, exclude_unset=True)
+    return definition.model_copy(update=changed) if changed else definition

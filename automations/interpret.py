@@ -116,7 +116,7 @@ class Run:
         """Runs steps in order. Raises Ended, Parked or Cancelled."""
         for index, step in enumerate(steps):
             name = step_name(index, step, prefix)
-            self.know(name, await self.step(name, step))
+            self.know(step_name(index, step), await self.step(name, step))
 
     def know(self, name: str, outcome: Outcome) -> None:
         """Puts what a step gave into scope."""

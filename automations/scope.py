@@ -1,6 +1,6 @@
 """The names that templates see, and the hiding of secrets in whatever is recorded.
 
-tick      utc, local, date          run      id, cause, by
+tick      utc, local, date, zone    run      id, cause, by
 automation name                     event    what an event brought; empty for other causes
 secrets   by name, from the environment or a file; a name that is not there is an error
 """
@@ -106,7 +106,12 @@ def names_of(ticket: Ticket, hiding: Hiding) -> dict[str, Any]:
     """The names that are there from the start of a run."""
     local = datetime.fromisoformat(ticket.tick).astimezone(ZoneInfo(ticket.zone))
     return {
-        "tick": {"utc": ticket.tick, "local": local.isoformat(), "date": local.date().isoformat()},
+        "tick": {
+            "utc": ticket.tick,
+            "local": local.isoformat(),
+            "date": local.date().isoformat(),
+            "zone": ticket.zone,
+        },
         "run": {"id": ticket.run_id, "cause": ticket.cause, "by": ticket.details.get("by") or ""},
         "automation": {"name": ticket.automation},
         "event": ticket.details.get("event", {}),

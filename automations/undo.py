@@ -80,8 +80,8 @@ async def undo(ticket: Ticket, journal: Journal, tools: Tools) -> dict[str, Any]
         for name, step, scope in reversed(past.done):
             run.scope = {**run.scope, **scope, "run": run.scope["run"], "secrets": run.scope["secrets"]}
             for index, act in enumerate(step.undo):
-                inner = step_name(index, act, f"{UNDO}{name} ")
-                run.know(inner, await run.step(inner, act))
+                outcome = await run.step(step_name(index, act, f"{UNDO}{name} "), act)
+                run.know(step_name(index, act), outcome)
     except Ended as ended:
         state = RunState.STOPPED if ended.outcome.get("doubtful") else RunState.FAILED
         return {"state": state, "step": ended.name, "message": ended.outcome["message"]}

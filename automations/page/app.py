@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
@@ -27,6 +27,7 @@ from automations.metrics import Metrics
 from automations.page import views
 from automations.page.choices import may_run
 from automations.page.coming import Calendar, calendar
+from automations.page.forms import form_of, local, without
 from automations.page.guard import NONCE, Guard, is_loopback
 from automations.page.past import Past
 from automations.page.ports import Acts
@@ -39,8 +40,6 @@ log = logging.getLogger(__name__)
 
 LANGUAGE = "workspace-page-language"
 """The cookie with the language that somebody has chosen."""
-BODY_LIMIT = 64_000
-BODY_SECONDS = 15.0
 CALENDAR_SECONDS = 30.0
 """How long a calendar that was worked out is shown again."""
 
@@ -146,7 +145,7 @@ class Site:
                 return self._speak(request)
             session = self.session(request)
             if session is None and self.sessions.guarded:
-                return RedirectResponse(f"/login?{urlencode({'back': _without(request)})}", 303)
+                return RedirectResponse(f"/login?{urlencode({'back': without(request)})}", 303)
             fresh = session is None
             session = session or self.sessions.open()
             looker = self.looker(request, session)
@@ -189,7 +188,7 @@ class Site:
         return next((language for language in first if language in LANGUAGES), self._page.language)
 
     def _speak(self, request: Request) -> Response:
-        response = RedirectResponse(_without(request), 303)
+        response = RedirectResponse(without(request), 303)
         response.set_cookie(
             LANGUAGE,
             request.query_params["lang"],
@@ -203,17 +202,17 @@ class Site:
 
     async def login(self, request: Request) -> Response:
         """The form, and what it sends."""
-        back = _local(request.query_params.get("back", "/"))
+        back = local(request.query_params.get("back", "/"))
         if request.method == "GET":
             if not self.sessions.guarded or self.session(request) is not None:
                 return RedirectResponse(back, 303)
             return self._login_page(request, back)
-        form = await _form(request)
-        return self._try(request, form.get("token", ""), form.get("name", ""), _local(form.get("back", "/")))
+        form = await form_of(request)
+        return self._try(request, form.get("token", ""), form.get("name", ""), local(form.get("back", "/")))
 
     async def _token_in_address(self, request: Request) -> Response:
         """The token is taken out of the address, into the cookie."""
-        back = _without(request)
+        back = without(request)
         if not self.sessions.guarded:
             return RedirectResponse(back, 303)
         return self._try(request, request.query_params["token"], "", back)
@@ -286,7 +285,7 @@ class Site:
 
     async def _own_form(self, request: Request) -> tuple[Session, Mapping[str, str]]:
         """The session and the fields of a form. Raises Refused where it is none of ours."""
-        session, form = self.session(request), await _form(request)
+        session, form = self.session(request), await form_of(request)
         if session is None or not self.sessions.is_form_of(session, form.get("form", "")):
             speech = self.looker(request, None).speech
             raise Refused(speech.t("This form is old: go back, bring the page up to date, and press again."), 403)
@@ -296,7 +295,7 @@ class Site:
         """What a button asks for."""
         session, form = await self._own_form(request)
         looker = self.looker(request, session)
-        back = _local(form.get("back", "/"))
+        back = local(form.get("back", "/"))
         name = request.path_params["act"]
         try:
             there = await self._done(name, form, session, looker.speech)
@@ -394,36 +393,6 @@ class Site:
     async def nothing_here(self, request: Request, _error: Exception) -> Response:
         looker = self.looker(request, self.session(request))
         return self.refused(looker, looker.speech.t("There is nothing here."), 404)
-
-
-def _without(request: Request) -> str:
-    """The address that was asked for, without what only comes along."""
-    pairs = [(key, value) for key, value in request.query_params.items() if key not in {"token", "lang", "said"}]
-    return request.url.path + (f"?{urlencode(pairs)}" if pairs else "")
-
-
-def _local(address: str) -> str:
-    """An address of this page; its first page for any other."""
-    parts = urlsplit(address) if address.isprintable() else urlsplit("/")
-    ours = address.startswith("/") and not address.startswith(("//", "/\\")) and not parts.scheme and not parts.netloc
-    return address if ours else "/"
-
-
-async def _form(request: Request) -> Mapping[str, str]:
-    """The fields of a form; none where it is too large or too slow."""
-    body = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for part in request.stream():
-                body += part
-                if len(body) > BODY_LIMIT:
-                    return {}
-    except (TimeoutError, ClientDisconnect):
-        return {}
-    try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=50))
-    except ValueError:
-        return {}
 
 
 def application(page: Page, host: str) -> ASGIApp:

@@ -32,6 +32,10 @@ class AssertStep(Step):
     assert_: Assertion = Field(alias="assert")
 
     @property
+    def computes(self) -> bool:
+        return True
+
+    @property
     def only_reads(self) -> bool:
         return True
 

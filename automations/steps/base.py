@@ -225,6 +225,11 @@ class Step(Model):
         """What is wrong with it that types do not tell; places are relative to the step."""
         return iter(())
 
+    def embed(self, folder: Path) -> "Step | None":  # noqa: ARG002 - steps that take a file override it and need it
+        """The step with the content of a file beside the automation in place of its name, so that it travels with a
+        run; None where it names none. Raises ValueError where the file cannot be used."""
+        return None
+
     @abstractmethod
     async def run(self, given: Given) -> Any:
         """Does the work once and gives the value. Raises StepFailed; a `transient` one is tried again by whoever

@@ -54,6 +54,10 @@ class ReportStep(Step):
     report: Report
 
     @property
+    def computes(self) -> bool:
+        return self.report.to is None
+
+    @property
     def only_reads(self) -> bool:
         return self.report.to is None
 

@@ -21,6 +21,10 @@ class SetStep(Step):
     set_: JsonValue = Field(alias="set")
 
     @property
+    def computes(self) -> bool:
+        return True
+
+    @property
     def only_reads(self) -> bool:
         return True
 

@@ -147,12 +147,13 @@ async def test_on_failure_comes_after_a_failure_alone(bench: Bench[TableCaller])
         steps: [{id: a, set: "{{ 1 / vars.by }}"}]
         on_failure:
           - {telegram: {to: "@ops", text: "{{ automation.name }} failed at {{ failure.step }}: {{ failure.message }}"}}
-          - {telegram: {to: "@nobody", text: x}}
+          - {id: how, set: "{{ failure.state }}"}
+          - {telegram: {to: "@nobody", text: "{{ steps.how }}"}}
     """
     result = await bench.run(text)
     assert (result["state"], result["step"]) == ("failed", "a")
     assert result["message"].endswith(
-        "(and then on_failure.telegram_2 failed: nothing was sent: @nobody is not known to the bot)"
+        "(and then on_failure.telegram_3 failed: nothing was sent: @nobody is not known to the bot)"
     )
     assert [text for _, text, _ in bench.chat.said.values()] == [
         "test failed at a: {{ 1 / vars.by }}: division by zero"

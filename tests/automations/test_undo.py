@@ -33,7 +33,7 @@ steps:
     telegram: {to: "@ops", text: "{{ steps.tasks | length }} tasks"}
     undo:
       - {id: word, set: "{{ steps.tasks | length }}"}
-      - {telegram: {to: "@ops", text: "{{ steps.board[0].id }}: taken back for {{ run.id }}"}}
+      - {telegram: {to: "@ops", text: "{{ steps.board[0].id }}: {{ steps.word }} taken back for {{ run.id }}"}}
 """
 
 
@@ -56,7 +56,7 @@ async def test_undo_goes_backwards(place: Place) -> None:
     assert (undone.state, undone.cause, undone.by) == ("done", "undo", "anna")
     removed = [("tasks.task.remove", {"id": 12}), ("tasks.task.remove", {"id": 11})]
     assert place.caller.calls == removed
-    assert [text for _, text, _ in place.chat.said.values()] == ["2 tasks", f"4: taken back for {undone.run_id}"]
+    assert [text for _, text, _ in place.chat.said.values()] == ["2 tasks", f"4: 2 taken back for {undone.run_id}"]
     again = await runner.undo(report.run_id)
     assert again.run_id == undone.run_id
     assert place.caller.calls == removed
