@@ -58,10 +58,10 @@ async def workspace() -> AsyncGenerator[Workspace]:
 
 
 @asynccontextmanager
-async def victim(folder: Path, workspace: Workspace, mode: str, name: str = "") -> AsyncGenerator[Process]:
+async def victim(folder: Path, workspace: Workspace, mode: str, *words: str) -> AsyncGenerator[Process]:
     """A process of victim.py, killed at the end at the latest."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.automations.victim", folder, str(workspace.port), mode, name, stdout=PIPE
+        sys.executable, "-m", "tests.automations.victim", folder, str(workspace.port), mode, *words, stdout=PIPE
     )
     try:
         yield process

@@ -1,7 +1,7 @@
 """Processes that run automations and may be killed.
 
 victim FOLDER PORT once NAME    one run by hand
-victim FOLDER PORT forever      a runner
+victim FOLDER PORT forever      a runner; URL, HOST and the name of its data folder may follow
 victim nursery                  imports all once, then makes runners by fork: a line of JSON in (what `forever` takes),
                                 a line `born PID` out, and `gone PID STATUS` when one has ended
 
@@ -64,7 +64,7 @@ async def forever(folder: Path, port: int, url: str | None = None, host: str = "
     assert not loaded.findings, loaded.findings
     caller, chat = SocketCaller(port), Chat()
     runner = Runner(
-        loaded.definitions, caller=caller, messenger=chat, data=folder / data, database_url=url, host=host,
+        loaded.definitions, caller=caller, messenger=chat, data=folder / data, database_url=url or None, host=host,
         grace_seconds=5.0,
     )  # fmt: skip
     stop = asyncio.Event()
@@ -132,4 +132,4 @@ if __name__ == "__main__":
         tell()
         words = sys.argv[3:]
         work = once(Path(sys.argv[1]), int(sys.argv[2]), words[1]) if words[0] == "once" else None
-        asyncio.run(work or forever(Path(sys.argv[1]), int(sys.argv[2])))
+        asyncio.run(work or forever(Path(sys.argv[1]), int(sys.argv[2]), *words[1:]))
