@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, JsonValue, ValidationError, field_validator
 
+from automations.calendars import OwnDays, resolve_calendars
 from automations.errors import Finding, InvalidAutomation, Path, did_you_mean
 from automations.shapes import is_map
 from automations.steps import KINDS, STEPS, AnyStep, Retry
@@ -144,6 +145,7 @@ def definition_of(data: dict[str, Any]) -> Definition:
 
 
 _MODELS: Mapping[str, type[BaseModel]] = {
+    "=days": OwnDays,
     **{f"={key}": model for key, model in TRIGGERS.items()},
     **{f"={step.kind}": step for step in STEPS},
 }
@@ -259,10 +261,13 @@ def read_automation(text: str | bytes, file: FilePath) -> Automation:
     if not isinstance(source.data, dict):
         told = "is empty" if source.data is None else "should be a map"
         raise InvalidAutomation([source.finding((), f"{told}: write name, trigger and steps")])
+    unknown = resolve_calendars(source, file.parent)
     try:
         definition = Definition.model_validate(source.data)
     except ValidationError as error:
-        raise InvalidAutomation(_findings(error, source)) from None
+        raise InvalidAutomation([*unknown, *_findings(error, source)]) from None
+    if unknown:
+        raise InvalidAutomation(unknown)
     definition = _embedded(definition, source, file.parent)
     found = list(islice(check(definition, source), MOST_FINDINGS))
     if found:

@@ -21,8 +21,11 @@ from automations.expressions import BadTemplate, ExpressionFailed
 from automations.interpret import BEGUN, Ended, Outcome, Parked, Run, step_name
 from automations.plan import Paper, unknown
 from automations.shapes import is_map
-from automations.steps import Given, Step, Tools
+from automations.steps import Given, Step, Tools, recipients
+from automations.steps.ask import AskStep
+from automations.steps.telegram import TelegramStep
 from automations.values import decode, encode, json_text, redacted
+from workspace_api.contract import Call, NotSent
 
 Record = tuple[str, Mapping[str, Any]]
 
@@ -122,7 +125,7 @@ class _Replayed(Run):
             self.met.add(name)
             value = await attempted(step, given, step.retry or self.definition.retry, None)
             return {"state": "calculated", "value": encode(value)}
-        wanted = await _wanted(step, given)
+        wanted = await _wanted(_without_looking_up(step, self.records.get(name)), given)
         found = self._recorded_as(name, wanted)
         if found is None and step.only_reads:
             raise StepFailed(f"asks what the run did not ask: {_short(wanted)}")
@@ -169,6 +172,24 @@ def _reads(record: Mapping[str, Any], wanted: Any) -> bool:
     return is_map(inputs) and inputs.get("method") == "GET"
 
 
+class Silent:
+    """A caller for a replay: nothing is called."""
+
+    async def attempt_raw(self, call: Call[Any], /) -> NotSent:
+        return NotSent(f"a replay does not call {call.name}")
+
+
+def _without_looking_up(step: Step, record: Mapping[str, Any] | None) -> Step:
+    """A message to `manager_of(…)` goes to whom it went: who that is now is no matter of the file."""
+    inputs: Any = record.get("input") if record is not None else None
+    if not isinstance(step, (TelegramStep, AskStep)) or not is_map(inputs) or step.kind not in inputs:
+        return step
+    message = step.telegram if isinstance(step, TelegramStep) else step.ask
+    if not any(f"{name}(" in message.to for name in recipients.FUNCTIONS):
+        return step
+    return step.model_copy(update={step.kind: message.model_copy(update={"to": str(inputs[step.kind])})})
+
+
 async def _wanted(step: Step, given: Given) -> Any:
     """What a step is about to do, in the form of records; None where it does not say."""
     try:
@@ -188,7 +209,7 @@ async def replay(automation: Automation, ticket: Ticket, records: Sequence[Recor
     """What the file does with the answers of that run. `ticket` is the run's own."""
     paper = Paper()
     known = flattened(records)
-    quiet = replace(tools, desk=NothingKept(), secrets=Placeholders())
+    quiet = replace(tools, caller=Silent(), desk=NothingKept(), secrets=Placeholders())
     edited = replace(ticket, data=automation.data)
     run = _Replayed(edited, paper, quiet, automation.definition, records=known)
     try:

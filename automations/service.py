@@ -60,7 +60,7 @@ class Service:
         self._nudge = nudge
         self._keep_days = keep_days
         self._arrivals: asyncio.Queue[tuple[str, Tick]] = asyncio.Queue()
-        self._schedule = Schedule(lambda name, tick: self._arrivals.put_nowait((name, tick)))
+        self._schedule = Schedule(lambda name, tick: self._arrivals.put_nowait((name, tick)), clock)
 
     async def run(
         self, automations: Mapping[str, Automation], stop: asyncio.Event, ready: Callable[[], None] | None
@@ -137,6 +137,8 @@ class Service:
         while True:
             self._nudge.clear()
             self._watcher.turned()
+            # Timers do not notice a machine that slept, or a clock that was set.
+            self._schedule.look()
             try:
                 await self._dispatcher.look()
                 await self._execution.look_for_cancelled()

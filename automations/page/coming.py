@@ -67,7 +67,9 @@ def calendar(automations: Mapping[str, Automation], now: datetime, zone: str, da
         own = _own(one, now, until, zone)
         if own is None:
             words = "; ".join(trigger.words(zone) for trigger in one.definition.trigger)
-            first = next(ticks(one.definition.trigger, now, zone))
+            first = next(ticks(one.definition.trigger, now, zone), None)
+            if first is None:
+                continue
             often.append(Often(one.name, words, first.at.astimezone(house)))
         else:
             found += [_coming(one, tick, mark, house) for tick, mark in own]

@@ -154,21 +154,20 @@ class AskStep(Step):
             raise StepFailed(f"nobody was asked: {error}") from None
 
     async def intent(self, given: Given) -> dict[str, Any]:
+        return self._shown(given, await recipients.addressees(self.ask.to, given))
+
+    def _shown(self, given: Given, to: str) -> dict[str, Any]:
+        files = {name: path for name, path in (("photo", self.ask.photo), ("file", self.ask.file)) if path is not None}
         question = self._question(given)
-        shown = {
-            name: given.text(path, name)
-            for name, path in (("photo", self.ask.photo), ("file", self.ask.file))
-            if path is not None
-        }
-        told: dict[str, Any] = {"ask": await recipients.addressees(self.ask.to, given), "text": question.text}
-        told |= {"options": list(question.options), **shown}
+        told: dict[str, Any] = {"ask": to, "text": question.text, "options": list(question.options)}
+        told |= {name: given.text(path, name) for name, path in files.items()}
         if self.ask.timeout is not None:
             told |= {"timeout": self.ask.timeout, "default": question.default}
         return told
 
     async def run(self, given: Given) -> Any:
         question = self._question(given)
-        given.tell(text=question.text, options=list(question.options), default=question.default)
+        given.tell(**self._shown(given, await given.tools.desk.asked_of(given.key) or ""))
         answer = await self._answer(given, self.ask.to, question)
         if answer is None:
             raise StepFailed("the question is open still", transient=True)

@@ -83,7 +83,7 @@ class ReportStep(Step):
 
         Raises ValueError where the file cannot be used: told as a finding at `report.file`.
         """
-        if self.report.file is None:
+        if self.report.file is None or self.report.template is not None:
             return None
         text = _template(folder, self.report.file)
         try:
@@ -129,7 +129,8 @@ class ReportStep(Step):
     async def run(self, given: Given) -> Any:
         name = self._to(given)
         text = self._rendered(given)
-        given.tell(format=self.report.format, **({"to": name} if name is not None else {}))
+        if name is not None:
+            given.tell(write=name, bytes=len(text.encode(errors="replace")))
         if name is not None:
             try:
                 replace_file(given.tools.files, name, text.encode(errors="replace"))

@@ -41,20 +41,19 @@ class TelegramStep(Step):
             yield ("telegram", "file"), "is one thing too many: name photo or file"
 
     async def intent(self, given: Given) -> dict[str, Any]:
+        return self._shown(given, await recipients.addressees(self.telegram.to, given))
+
+    def _shown(self, given: Given, to: str) -> dict[str, Any]:
         message = self.telegram
-        shown = {
-            name: given.text(path, name)
-            for name, path in (("photo", message.photo), ("file", message.file))
-            if path is not None
-        }
-        to = await recipients.addressees(message.to, given)
+        files = {name: path for name, path in (("photo", message.photo), ("file", message.file)) if path is not None}
+        shown = {name: given.text(path, name) for name, path in files.items()}
         return {"telegram": to, "text": given.text(message.text, "text"), **shown}
 
     async def run(self, given: Given) -> Any:
         to = await recipients.addressees(self.telegram.to, given)
         text = given.text(self.telegram.text, "text")
         file = attached(given, self.telegram.file, self.telegram.photo)
-        given.tell(to=to, text=text, **({"file": file.path.name} if file is not None else {}))
+        given.tell(**self._shown(given, to))
         try:
             path = None if file is None else file.path
             await given.tools.messenger.say(to, text, file=path, photo=file is not None and file.photo, key=given.key)

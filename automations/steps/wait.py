@@ -120,5 +120,5 @@ class WaitStep(Step):
             await given.tools.sleep(brief.total_seconds())
             return utc_text(given.tools.clock())
         until = self._until(given)
-        given.tell(until=utc_text(until))
+        given.tell(**{"wait until": utc_text(until)})
         return utc_text(until)

@@ -7,7 +7,7 @@ import pytest
 
 from automations.errors import InvalidAutomation
 from automations.steps.report import ReportStep
-from tests.automations.world import Bench, TableCaller, automation
+from tests.automations.world import Bench, TableCaller
 
 ROWS = [{"name": "<b>Отдел & Co</b>", "sum": 1.5}, {"name": "b", "sum": None}]
 
@@ -79,8 +79,7 @@ async def test_a_template_in_a_file(bench: Bench[TableCaller]) -> None:
     (folder / "weekly.j2").write_text("{{ steps.rows | length }} rows\n")
     assert await reported(bench, "{file: weekly.j2}") == {"state": "done"}
     assert bench.value("x") == "2 rows\n"
-    step = automation("steps: [{id: x, report: {file: weekly.j2, to: a.txt}}]", folder).definition.steps[0]
-    assert isinstance(step, ReportStep)
+    step = ReportStep.model_validate({"id": "x", "report": {"file": "weekly.j2", "to": "a.txt"}})
     embedded = step.embed(folder)
     assert embedded is not None
     assert embedded.model_dump(by_alias=True, exclude_unset=True)["report"] == {
@@ -91,8 +90,8 @@ async def test_a_template_in_a_file(bench: Bench[TableCaller]) -> None:
     assert list(embedded.findings()) == []
     assert embedded.embed(folder) is None
     (folder / "link.j2").symlink_to(folder / "weekly.j2")
-    result = await reported(bench, "{file: link.j2}")
-    assert result["message"] == "report: link.j2 is a link or no plain file"
+    with pytest.raises(InvalidAutomation, match=r"report.file: link.j2 is a link or no plain file"):
+        await reported(bench, "{file: link.j2}")
 
 
 @pytest.mark.parametrize(
