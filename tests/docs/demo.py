@@ -29,10 +29,11 @@ class Demo:
 
 
 def clean_environment(data: Path, **more: str) -> dict[str, str]:
-    """This process's environment without settings of its own, with `data` as the data folder."""
+    """This process's environment without settings of its own, with `data` as the data folder and no ops page."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("WORKSPACE_", "TELEGRAM_"))}
     path = f"{WORKSPACE.parent}{os.pathsep}{kept.get('PATH', '')}"
-    return {**kept, "PATH": path, "PYTHONUNBUFFERED": "1", "WORKSPACE_DATA": str(data), **more}
+    own = {"PATH": path, "PYTHONUNBUFFERED": "1", "WORKSPACE_DATA": str(data), "WORKSPACE_PAGE": "off"}
+    return kept | own | more
 
 
 @asynccontextmanager

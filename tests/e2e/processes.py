@@ -9,9 +9,10 @@ from pathlib import Path
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """The environment of a child: nothing of the settings of whoever runs the tests."""
+    """The environment of a child: nothing of the settings of whoever runs the tests, and no ops page at its one port
+    unless it is asked for."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("WORKSPACE_", "TELEGRAM_"))}
-    return kept | {"PYTHONUNBUFFERED": "1"} | settings
+    return kept | {"PYTHONUNBUFFERED": "1", "WORKSPACE_PAGE": "off"} | settings
 
 
 def command(*words: str) -> list[str]:
