@@ -80,6 +80,16 @@ def test_two_bots_stand_behind_the_proxy() -> None:
     assert len(blocks) == sum(line.strip() == "}" for line in caddy.splitlines())
 
 
+def test_the_ops_page_is_for_this_machine() -> None:
+    """In its container it listens to the others with a token that is asked for; outside it is nobody else's."""
+    runner = compose()["services"]["runner"]
+    given = runner["environment"]
+    assert given["WORKSPACE_PAGE_TOKEN"].startswith("${WORKSPACE_PAGE_TOKEN:?")
+    page = {"WORKSPACE_PAGE": given["WORKSPACE_PAGE"], "WORKSPACE_PAGE_TOKEN": "a-token-of-somebody"}
+    assert settings.load(page, DEPLOY).page == ("0.0.0.0", 8090)
+    assert runner["ports"] == ["127.0.0.1:8090:8090"]
+
+
 def test_the_dockerfile_copies_what_is_there() -> None:
     """Sources exist and pass the ignore file; every package is copied; the last stage is not root and has no secret."""
     text = (DEPLOY / "Dockerfile").read_text()
@@ -118,7 +128,9 @@ def test_the_page_types_what_exists() -> None:
     """Each `workspace` command of the page's consoles is taken by the command line; each file it copies is there."""
     typed: list[list[str]] = []
     for block in blocks_of("deploy/README.md", "console"):
-        found: list[str] = re.findall(r"(?:run --rm(?: -T)? (?:workspace|bot)|bin/workspace) ([^)\"\n]+)", block.text)
+        found: list[str] = re.findall(
+            r"(?:run --rm(?: -T)? (?:workspace|bot|runner)|bin/workspace) ([^)\"\n]+)", block.text
+        )
         # What stands in quotes after it is a key.
         typed += [shlex.split(words) + ["key"] * words.endswith("--api-key ") for words in found]
         named: list[str] = re.findall(r"/opt/workspace-assistant/((?!\.venv)\S+)", block.text)

@@ -5,11 +5,14 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
+from automations import sources
 from automations.control import load_files
+from automations.triggers import EVENTS
 from tests.docs.pages import PAGES, ROOT, Block, all_blocks, blocks_of, links_of, page_text, table_after
 from workspace import settings
-from workspace.main import main, parser
+from workspace.main import parser
 from workspace_api import operations
 from workspace_api.client import Options
 from workspace_api.server.handlers import HANDLERS
@@ -44,6 +47,15 @@ def test_every_setting_is_told() -> None:
     assert set(example) | {"TELEGRAM_API_URL"} == set(settings.NAMES)
 
 
+def test_every_setting_is_told_for_containers() -> None:
+    """deploy/env.example names each setting but those that compose.yaml gives itself."""
+    told: list[str] = re.findall(r"^#?(WORKSPACE_[A-Z_]+|TELEGRAM_[A-Z_]+)=", page_text("deploy/env.example"), re.M)
+    services = yaml.safe_load(page_text("deploy/compose.yaml"))["services"].values()
+    given = {name for service in services for name in service.get("environment", {}) if name in settings.NAMES}
+    assert len(told) == len(set(told))
+    assert set(told) | given | {"TELEGRAM_API_URL"} == set(settings.NAMES)
+
+
 def test_the_example_of_settings_is_readable(tmp_path: Path) -> None:
     """Copied with every line switched on, but those left empty, it loads."""
     text = (ROOT / ".env.example").read_text()
@@ -62,6 +74,13 @@ def test_every_command_is_told() -> None:
     """The README's table names each command, and no other."""
     told = {row[0].strip("`").removeprefix("workspace ") for row in table_after("README.md", "## Commands")}
     assert told == commands()
+
+
+def test_every_event_is_told() -> None:
+    """LANGUAGE.md names each event that a trigger may name, and each of them is looked for."""
+    rows = page_text("automations/LANGUAGE.md").split("\n| event | ")[1].split("\n\n")[0].splitlines()[2:]
+    told = {name for row in rows for name in re.findall(r"`(\w+\.\w+)`", row.split(" | ")[0])}
+    assert told == set(EVENTS) == set(sources.KINDS)
 
 
 def test_what_is_not_there_is_counted_right() -> None:
@@ -110,8 +129,10 @@ def test_a_recipe_names_four_files_at_most() -> None:
         assert all("`" in step for step in steps)
 
 
-def test_what_is_not_implemented_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    """What the README calls not implemented is refused in words; once it works, the line has to go."""
-    assert "`workspace automations backfill` is not implemented." in page_text("README.md")
-    assert main(["automations", "backfill"]) == 1
-    assert "not implemented yet" in capsys.readouterr().err
+def test_every_act_on_automations_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The README's row of `workspace automations` names each of its commands, and no other."""
+    rows = {row[0]: row[1] for row in table_after("README.md", "## Commands")}
+    with pytest.raises(SystemExit):
+        parser().parse_args(["automations", "--help"])
+    there: list[str] = re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.M)
+    assert sorted(re.findall(r"`([a-z]+)`", rows["`workspace automations`"])) == sorted(there)

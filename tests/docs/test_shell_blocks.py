@@ -1,5 +1,6 @@
 """Every shell block of the pages runs, as a reader would type it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -66,8 +67,8 @@ def test_the_hosted_workspace(tmp_path: Path) -> None:
 def test_every_shell_block_is_run() -> None:
     """A page that gets shell blocks gets a test: these are the pages that have some."""
     tested = {
-        "README.md", "docs/hosted-workspace.md", "docs/client.md", "docs/money.md", "docs/people.md", "CONTRIBUTING.md",
-        "deploy/README.md",
+        "README.md", "docs/automations.md", "docs/hosted-workspace.md", "docs/client.md", "docs/money.md",
+        "docs/people.md", "CONTRIBUTING.md", "deploy/README.md",
     }  # fmt: skip
     assert {block.page for block in all_blocks("sh")} <= tested <= set(PAGES)
 
@@ -101,6 +102,16 @@ def test_people(tmp_path: Path) -> None:
     (tmp_path / "again").mkdir()
     said = run_session([block for block in blocks if "forget" in block.text], tmp_path / "again", HOSTED + LINKED)
     assert "Erased of anna:" in said
+
+
+@pytest.mark.slow
+def test_automations(tmp_path: Path) -> None:
+    """What is looked at before anything runs: the ready-made ones are valid, the schema is one, nights are foretold."""
+    said = run_session(blocks_of("docs/automations.md", "sh"), tmp_path)
+    assert f"{len(list((ROOT / 'automations/library').glob('*.yaml')))} valid" in said
+    assert said.count(" 02:00 +03:00 Europe/Moscow") == 30
+    schema = json.loads((tmp_path / "automations.schema.json").read_text())
+    assert {"name", "steps"} <= set(schema["properties"])
 
 
 @pytest.mark.slow
