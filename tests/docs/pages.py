@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = (
     "README.md",
     "CONTRIBUTING.md",
+    "automations/LANGUAGE.md",
     "docs/automations.md",
     "docs/client.md",
     "docs/hosted-workspace.md",

@@ -147,16 +147,18 @@ def test_automations_from_validate_to_show(
     assert report["run_id"] in {run["run_id"] for run in json.loads(capsys.readouterr().out)}
     assert main(["automations", "show", report["run_id"], "--json"]) == 0
     steps = json.loads(capsys.readouterr().out)["steps"]
-    assert [step["state"] for step in steps] == ["done", "done"]
+    told = {step["name"]: step["state"] for step in steps}
+    assert told | {"org": "done", "file": "done", "picture": "done", "moved": "done"} == told
     assert list(Path("data/files/org").glob("*.json"))
     from automations.control import LIBRARY
 
     assert main(["automations", "plan", str(LIBRARY / "nightly-org-export.yaml"), "--json"]) == 0
     planned = json.loads(capsys.readouterr().out)
-    assert [step["state"] for step in planned["steps"]] == ["read", "would"]
+    assert [step["state"] for step in planned["steps"]][:3] == ["read", "would", "would"]
     assert len(planned["ticks"]) == 10
     assert main(["automations", "plan", "missing.yaml"]) == 2
-    assert main(["automations", "backfill", "x"]) == 1
+    assert main(["automations", "backfill", "x", "2026-11-01", "2026-11-02"]) == 2
+    assert "x is no automation" in capsys.readouterr().err
 
 
 def test_an_automation_that_fails_is_exit_code_1(
