@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from automations.engine import Cause
-from automations.ledger import Ledger, LedgerLine, Rule
+from automations.ledger import Ledger, LedgerLine, Rule, end_run
 from automations.records import open_ledger
 from automations.triggers import utc_text
 
@@ -142,3 +142,14 @@ async def test_an_answer_that_comes_before_the_run_is_parked_wakes_it(ledger: Le
     await ledger.began("a:manual-2", NOON)
     await ledger.ended("a:manual-2", {"state": "parked", "until": None, "on": "run:b:run-1"}, NOON)
     assert [order.wanted for order in await ledger.orders(NOON)] == ["wake"]
+
+
+async def test_a_run_that_is_to_be_cancelled_does_not_park(ledger: Ledger) -> None:
+    """The wish may come in the very moment in which a step begins to wait: nobody would look at it again."""
+    await dispatched(ledger, "skip", 0)
+    run_id = due(0).run_id
+    await ledger.database.write(lambda connection: end_run(connection, run_id, "by anna", NOON))
+    await ledger.ended(run_id, {"state": "parked", "step": "gate", "on": f"question:{run_id}/gate"}, NOON)
+    line = ledger.run(run_id)
+    assert line is not None
+    assert (line.state, line.message, line.wanted, line.wake_on) == ("cancelled", "by anna", None, None)

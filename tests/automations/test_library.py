@@ -3,7 +3,6 @@
 import asyncio
 import csv
 import json
-import re
 import sqlite3
 from asyncio import StreamWriter
 from collections.abc import AsyncGenerator
@@ -16,7 +15,6 @@ import pytest
 from openpyxl import load_workbook
 
 from automations.control import LIBRARY, Control, Runner, RunReport, load_folder
-from automations.definition import read_automation
 from automations.ports import Caller
 from tests.automations.place import until
 from tests.automations.test_fetch import answer, serving
@@ -129,6 +127,8 @@ async def test_daily_rates(tmp_path: Path, workspace: AsyncEmbeddedWorkspace) ->
         folder = copytree(LIBRARY, tmp_path / "mine")
         file = folder / "daily-rates.yaml"
         text = file.read_text()
+        # Far from the sample's own rates, which would be asked about.
+        text = text.replace("percent: 5", "percent: 500")
         file.write_text(text.replace("https://www.cbr.ru/scripts/XML_daily.asp", f"http://127.0.0.1:{port}/"))
         report = await run(folder, "daily-rates", tmp_path / "data", workspace, {f"127.0.0.1:{port}"})
     assert report.ok, report.message
@@ -343,14 +343,4 @@ async def test_stock_report(tmp_path: Path) -> None:
     assert [(row["name"], row["category"], row["quantity"]) for row in rows] == [
         ("Drill", "Tools", 1),
         ("=Saw", None, 9),
-    ]
-
-
-def test_the_language_page_is_true() -> None:
-    """Every YAML block of the page is a valid automation."""
-    page = (LIBRARY.parent / "LANGUAGE.md").read_text()
-    blocks = re.findall(r"```yaml\n(.*?)```", page, re.S)
-    assert [read_automation(block, Path("page.yaml")).name for block in blocks] == [
-        "nightly-org-export",
-        "rates-and-word",
     ]

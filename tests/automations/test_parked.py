@@ -12,6 +12,7 @@ from automations.control import Control, Runner
 from automations.errors import NotResumable, UnknownAutomation, UnknownRun
 from automations.ledger import RunLine
 from tests.automations.place import Place, running, until
+from workspace_api.contract import Unknown
 
 GATE = """
 name: gate
@@ -203,3 +204,36 @@ async def test_a_run_by_hand_waits_for_people_too(tmp_path: Path) -> None:
         report, _ = await asyncio.gather(place.runner().run_once("gate"), answers())
     assert report.ok
     assert (await place.runner().run_once("parent")).ok
+
+
+AFTERWARDS = """
+name: afterwards
+steps:
+  - {id: pay, call: fintransaction.transaction.create, with: {type: out, sum: 5, category_id: 1, cashbox_id: 1}}
+on_failure:
+  - {id: seen, ask: {to: "@ops", text: "Look at the payment", options: [Seen, Later]}}
+  - {id: pause, wait: 1h}
+"""
+
+
+async def test_a_wait_after_a_failure_repeats_nothing(tmp_path: Path) -> None:
+    """The answer is to the question, and no leave to do again what may have happened."""
+    place = Place(tmp_path)
+    place.now = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    place.caller.answers = {"fintransaction.transaction.create": Unknown("the answer was lost")}
+    place.has(AFTERWARDS)
+    async with running(place.runner()):
+        with place.control() as control:
+            house = House(place, place.runner(), control)
+            run_id = await house.asked("afterwards")
+            await house.comes_to(run_id, "parked")
+            assert (await control.answer(f"{run_id}/on_failure.seen", "Seen", "anna")).state == "taken"
+            await until(lambda: line_of(control, run_id).step == "on_failure.pause")
+            await house.comes_to(run_id, "parked")
+            assert house.calls() == ["fintransaction.transaction.create"]
+            await control.cancel(run_id, "anna")
+            await control.resume(run_id, "anna")
+            await house.comes_to(run_id, "parked")
+            place.now += timedelta(hours=2)
+            await house.comes_to(run_id, "stopped")
+            assert house.calls() == ["fintransaction.transaction.create"]

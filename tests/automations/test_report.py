@@ -7,7 +7,7 @@ import pytest
 
 from automations.errors import InvalidAutomation
 from automations.steps.report import ReportStep
-from tests.automations.world import Bench, TableCaller
+from tests.automations.world import Bench, TableCaller, automation
 
 ROWS = [{"name": "<b>Отдел & Co</b>", "sum": 1.5}, {"name": "b", "sum": None}]
 

@@ -110,12 +110,14 @@ def test_lists_and_next_ticks(place: Place) -> None:
             "tick": "2026-11-21T23:00:00Z",
             "local": "2026-11-22T02:00:00+03:00",
             "zone": "Europe/Moscow",
+            "note": "",
         },
         {
             "automation": "export",
             "tick": "2026-11-22T00:00:00Z",
             "local": "2026-11-22T01:00:00+01:00",
             "zone": "Europe/Berlin",
+            "note": "",
         },
     ]
     assert len(runner.next_ticks("export", 5)) == 5
@@ -150,9 +152,9 @@ async def test_missed_ticks_are_caught_up_and_told(place: Place) -> None:
         await until(lambda: [report.state for report in runner.history()][:1] == ["done"])
     days = [f"{due - timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}" for day in range(4)]
     found = [(report.tick, report.state) for report in runner.history()]
-    assert found == [(days[0], "done"), *[(day, "skipped") for day in days[1:]]]
+    assert found == [(days[0], "done"), (days[1], "skipped"), (days[2], "lost"), (days[3], "lost")]
     assert runner.history()[1].message == "missed while no runner ran; the latest missed one was run instead"
-    assert place.ledger("daily") == [(days[0], "late"), *[(day, "skipped") for day in days[1:]]]
+    assert place.ledger("daily") == [(days[0], "late"), (days[1], "skipped"), (days[2], "lost"), (days[3], "lost")]
     async with running(place.runner()):
         pass
     assert len(place.caller.calls) == 1
