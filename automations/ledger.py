@@ -345,6 +345,12 @@ def _ended(connection: Connection, run_id: str, result: Mapping[str, Any], now: 
     if state != RunState.CANCELLED:
         values["message"] = result.get("message")
     if state == RunState.PARKED:
+        # Asked to end while its last step began to wait: nobody would look at that wish again.
+        to_end = (own[0], runs.c.state == "running", runs.c.wanted == "cancel")
+        ending = {"state": "cancelled", "ended_at": exact_text(now)} | NOTHING_WANTED
+        if connection.execute(update(runs).where(*to_end).values(ending)).rowcount:
+            _let_go(connection, run_id)
+            return
         until, on = result.get("until"), result.get("on")
         at = utc_text(datetime.fromisoformat(until) + timedelta(milliseconds=999)) if until else None
         connection.execute(update(runs).where(*own).values(**values, wake_at=at, wake_on=on))
