@@ -12,7 +12,7 @@ from pathlib import Path
 
 from automations.definition import Automation
 from automations.engine import AFTER_ALL, ENDED, Engine, RunState, Ticket
-from automations.errors import AutomationError, NotResumable
+from automations.errors import AutomationError, NeedsLeave, NotResumable
 from automations.interpret import BEGUN
 from automations.ledger import Ledger, LedgerLine, Order, Rule, RunLine
 from automations.ports import Clock
@@ -81,7 +81,8 @@ class Dispatcher:
             return await self._do(order)
         except AutomationError as error:
             log.warning("run %s: %s", order.run.run_id, error)
-            result = {"state": RunState.FAILED, "step": order.run.step, "message": str(error)}
+            state = RunState.STOPPED if isinstance(error, NeedsLeave) else RunState.FAILED
+            result = {"state": state, "step": order.run.step, "message": str(error)}
             await self.ledger.ended(order.run.run_id, result, self._clock())
             return True
 
@@ -106,9 +107,11 @@ class Dispatcher:
             return True  # somebody was quicker
         if known.state is RunState.RUNNING:
             return False
-        if known.state is RunState.STOPPED and not again and from_step is None:
-            raise NotResumable(f"{run_id} stopped at {known.result.get('step')}: {known.result.get('message', '')}")
-        await self._engine.go_on(run_id, record_to_go_on_from(self._engine, run_id, from_step))
+        if known.state is RunState.PARKED and not again and from_step is None:
+            # Also where it waits in `on_failure`: what failed before that is not done again for an answer.
+            await self._engine.go_on(run_id, AFTER_ALL)
+            return True
+        await self._engine.go_on(run_id, record_to_go_on_from(self._engine, run_id, from_step, again=again))
         return True
 
     def ticket(self, line: RunLine) -> Ticket:
@@ -136,13 +139,16 @@ class Dispatcher:
                 await self.ledger.ended(line.run_id, {**known.result, "state": known.state}, self._clock())
 
 
-def record_to_go_on_from(engine: Engine, run_id: str, from_step: str | None) -> int:
+def record_to_go_on_from(engine: Engine, run_id: str, from_step: str | None, *, again: bool) -> int:
     """The record to go on from: that of the failed step or of the one named, or of its beginning; the next one where
-    none failed. Raises NotResumable for a step that the run has not recorded."""
+    none failed. Raises NotResumable for a step that the run has not recorded, and NeedsLeave for a failed one that may
+    have happened and is not to be done `again`, however the run ended after it."""
     steps = engine.history.steps(run_id)
     for index, step in enumerate(steps):
         named = from_step is not None and step.name.partition("[")[0] == from_step
         failed = from_step is None and step.output["state"] == "failed" and not step.output.get("gone_on")
+        if failed and step.output.get("doubtful") and not again:
+            raise NeedsLeave(f"{run_id} stopped at {step.name}: {step.output.get('message', '')}")
         if named or failed:
             before = steps[index - 1] if index else None
             return before.number if before and before.name == f"{step.name}{BEGUN}" else step.number

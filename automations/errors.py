@@ -86,6 +86,10 @@ class NotResumable(AutomationError):
     """The run cannot go on, or not without a decision."""
 
 
+class NeedsLeave(NotResumable):
+    """The run can go on only by doing again what may have happened, for which a person has to ask."""
+
+
 class EngineUnavailable(AutomationError):
     """The engine's database cannot be opened or used."""
 
