@@ -29,7 +29,8 @@ demo: setup
 test: .venv/.ready-dev
 	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal --cov --cov-report=term-missing:skip-covered $(ARGS)
 
-# The tests whose size `make test` cuts, at full size: 10,000 taps, 1,000 payments, fifty kills.
+# The tests whose size `make test` cuts, at full size: 10,000 taps, 1,000 payments, fifty kills of the bot
+# and, on each database, a thousand of three runners.
 soak: .venv/.ready-dev
 	SOAK=1 $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal \
 		tests/bot/test_taps.py tests/bot/test_payment_faults.py tests/e2e $(ARGS)

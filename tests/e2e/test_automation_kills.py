@@ -1,9 +1,10 @@
 """kill -9 at random moments, over three runners on one database: no tick is lost, none run twice, no finished step
 repeated, nothing created twice.
 
-`WORKSPACE_KILLS` says how many kills; a few in the usual tests. The runners are forked from one process that has
-imported everything, so that a life costs little; each is a real process, killed by the system. What is compared is what
-the workspace (the test's server) has received, and the ticks by arithmetic of the test's own, with the ledger.
+A few kills in the usual tests, a thousand in `make soak`, else as many as `WORKSPACE_KILLS` says. The runners are
+forked from one process that has imported everything, so that a life costs little; each is a real process, killed by the
+system. What is compared is what the workspace (the test's server) has received, and the ticks by arithmetic of the
+test's own, with the ledger.
 """
 
 import asyncio
@@ -28,10 +29,11 @@ from automations.engine_dbos import DbosHistory
 from automations.ledger import ACTIVE, Ledger
 from automations.records import engine_url, open_ledger
 from storage import Database
+from tests.sizes import size
 
 pytestmark = pytest.mark.slow
 
-KILLS = int(os.environ.get("WORKSPACE_KILLS", "15"))
+KILLS = int(os.environ.get("WORKSPACE_KILLS", size(15, 1000)))
 """On each database."""
 SEED = int(os.environ.get("WORKSPACE_SEED", "0")) or random.randrange(1, 10**6)
 RUNNERS = 3
