@@ -145,3 +145,13 @@ class NothingKept:
 
     async def recorded(self, run_id: str) -> Sequence[tuple[str, Mapping[str, Any]]]:  # noqa: ARG002 - the same
         return []
+
+
+class Looking(NothingKept):
+    """The desk of a plan: it sees what earlier runs have kept, and keeps nothing itself."""
+
+    def __init__(self, past: LedgerDesk) -> None:
+        self._past = past
+
+    async def last_value(self, automation: str, name: str, run_id: str) -> tuple[bool, Any]:
+        return await self._past.last_value(automation, name, run_id)

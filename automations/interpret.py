@@ -95,11 +95,16 @@ class Run:
     def begin(self) -> None:
         """Puts the names into scope. Raises ExpressionFailed or BadTemplate for a variable that has no value."""
         names = names_of(self.ticket, self._hiding)
-        own = {**self.definition.vars, **self.ticket.details.get("vars", {})}
-        variables = {name: resolve(value, names) for name, value in own.items()}
+        variables = {name: resolve(value, names) for name, value in self.definition.vars.items()}
+        # What others gave is a value, and no template: it may come from anybody's text, and could name secrets.
+        variables |= self.ticket.details.get("vars", {})
         self.scope = {**names, "vars": variables, "steps": {}, "_skipped": {}, "_failed": {}}
         if self.definition.timeout is not None:
             self.deadline = asyncio.get_running_loop().time() + duration(self.definition.timeout).total_seconds()
+
+    def hidden(self, value: Any) -> Any:
+        """A value of JSON, or a text, with secrets that were used under their names."""
+        return self._hiding.hide(value)
 
     def given(self, name: str, extra: Mapping[str, Any], begun: Mapping[str, Any] | None = None) -> Given:
         return Given(
@@ -237,7 +242,7 @@ class Run:
     async def perform(self, step: Step, given: Given) -> dict[str, Any]:
         """Does what a step says."""
         value = await attempted(step, given, step.retry or self.definition.retry, self.deadline)
-        return {"state": "done", "value": self._hiding.hide(encode(value))}
+        return {"state": "done", "value": self.hidden(encode(value))}
 
     async def _outcome(self, name: str, step: Step, given: Given) -> dict[str, Any]:
         """Runs the step; every failure becomes a record, and this is the one place where it does."""
@@ -293,7 +298,7 @@ async def interpret(ticket: Ticket, journal: Journal, tools: Tools) -> dict[str,
     try:
         run.begin()
     except (ExpressionFailed, BadTemplate) as error:
-        return {"state": RunState.FAILED, "step": "vars", "message": str(error)}
+        return {"state": RunState.FAILED, "step": "vars", "message": run.hidden(str(error))}
     try:
         return await _to_the_end(run)
     except Parked as parked:

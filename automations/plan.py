@@ -94,7 +94,7 @@ class _Draft(Run):
     async def perform(self, step: Step, given: Given) -> dict[str, Any]:
         if step.only_reads:
             return await super().perform(step, given)
-        return {"state": "would", "value": encode(await step.intent(given))}
+        return {"state": "would", "value": self.hidden(encode(await step.intent(given)))}
 
     def told(self, name: str, step: Step, record: Mapping[str, Any]) -> Outcome:
         if record["state"] == "would":
@@ -122,7 +122,7 @@ async def plan(ticket: Ticket, tools: Tools) -> tuple[tuple[PlannedStep, ...], t
     try:
         draft.begin()
     except (ExpressionFailed, BadTemplate) as error:
-        return (PlannedStep("vars", "open", None, str(error)),), ()
+        return (PlannedStep("vars", "open", None, draft.hidden(str(error))),), ()
     for index, step in enumerate(definition.steps):
         name = step_name(index, step)
         try:

@@ -20,7 +20,7 @@ from typing import Any
 from automations.backfill import Missing, due, enter_backfill
 from automations.callers import WithKey, caller_of
 from automations.definition import Automation
-from automations.desk import LedgerDesk, NothingKept
+from automations.desk import LedgerDesk, Looking, NothingKept
 from automations.dispatch import Dispatcher
 from automations.engine import ENDED, Cause, Engine, RunHistory, RunState, Ticket
 from automations.engine_dbos import DbosEngine
@@ -177,7 +177,7 @@ class Runner:
             yield NothingKept()
             return
         with Records(self._data, self._database_url) as records:
-            yield self._desk(records.ledger, records.engine)
+            yield Looking(self._desk(records.ledger, records.engine))
 
     def _desk(self, ledger: Ledger, history: RunHistory) -> LedgerDesk:
         return LedgerDesk(ledger, history, self._messenger, self._clock, lambda: self._automations, self._zone)

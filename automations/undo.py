@@ -11,6 +11,7 @@ from typing import Any
 
 from automations.definition import definition_of
 from automations.engine import Journal, RunState, Ticket
+from automations.expressions import BadTemplate, ExpressionFailed
 from automations.interpret import Cancelled, Ended, Outcome, Parked, Run, parked_result, step_name
 from automations.steps import Step, Tools
 
@@ -73,9 +74,13 @@ async def retold(ticket: Ticket, records: Sequence[tuple[str, Mapping[str, Any]]
 async def undo(ticket: Ticket, journal: Journal, tools: Tools) -> dict[str, Any]:
     """Runs the `undo` steps of the run that `ticket.details["undoes"]` names; else the ticket is that run's own."""
     undone = ticket.details["undoes"]
-    past = await retold(ticket, await tools.desk.recorded(undone), tools)
-    run = Run(ticket, journal, tools, past.definition)
-    run.begin()
+    records = await tools.desk.recorded(undone)
+    run = Run(ticket, journal, tools, definition_of(ticket.data))
+    try:
+        run.begin()
+        past = await retold(ticket, records, tools)
+    except (ExpressionFailed, BadTemplate) as error:
+        return {"state": RunState.FAILED, "step": "vars", "message": run.hidden(str(error))}
     try:
         for name, step, scope in reversed(past.done):
             run.scope = {**run.scope, **scope, "run": run.scope["run"], "secrets": run.scope["secrets"]}

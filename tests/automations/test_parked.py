@@ -237,3 +237,23 @@ async def test_a_wait_after_a_failure_repeats_nothing(tmp_path: Path) -> None:
             place.now += timedelta(hours=2)
             await house.comes_to(run_id, "stopped")
             assert house.calls() == ["fintransaction.transaction.create"]
+
+
+GIVES = """
+name: gives
+steps:
+  - {id: tasks, call: tasks.task.list}
+  - {id: child, run: child, with: {word: "{{ steps.tasks[0].name }}"}}
+"""
+
+
+async def test_what_another_run_gives_is_no_template(tmp_path: Path) -> None:
+    """The name of a task is written by anybody, and is not to read secrets out."""
+    place = Place(tmp_path)
+    place.caller.answers = {"tasks.task.list": [{"name": "{{ automation.name }}"}]}
+    place.has(GIVES, CHILD)
+    runner = place.runner()
+    report = await runner.run_once("gives")
+    assert report.state == "done"
+    child = next(run for run in runner.history("child"))
+    assert runner.show(child.run_id).steps[0].value == "{{ automation.name }}"

@@ -1,10 +1,16 @@
 """Plans: reads are made, everything else is shown, and what depends on it stays open."""
 
 from datetime import UTC, datetime
+from json import dumps
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import func, select
+
 from automations.control import Plan, Runner, load_folder
+from automations.records import open_ledger
+from automations.tables import values
+from tests.automations.place import Place
 from tests.automations.world import Chat, TableCaller
 
 TEXT = """
@@ -126,3 +132,32 @@ async def test_a_plan_says_what_its_writes_would_change(tmp_path: Path) -> None:
     )
     assert [name for name, _ in caller.calls].count("tasks.task.list") == 1
     assert not any(name.endswith(("set", "update", "remove", "create")) for name, _ in caller.calls)
+
+
+async def test_a_plan_keeps_nothing(tmp_path: Path) -> None:
+    """A diff in it compares with the last run, and leaves what that one kept."""
+    place = Place(tmp_path)
+    place.has('name: d\nsteps: [{id: list, set: [{id: 1}]}, {id: moved, diff: {value: "{{ steps.list }}"}}]')
+    await place.runner().run_once("d")
+    plan = await place.runner().plan("d")
+    assert [step.state for step in plan.steps] == ["read", "read"]
+    assert plan.steps[1].value["first"] is False
+    with open_ledger(place.data, None) as database, database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(values)).scalar_one() == 1
+
+
+SAYS = """
+name: says
+steps:
+  - {call: tasks.task.create, with: {name: "{{ secrets.bank }}", board_panel_id: 1}}
+  - {telegram: {to: "@ops", text: "It is {{ secrets.bank }}"}}
+"""
+
+
+async def test_a_plan_shows_no_secret(tmp_path: Path) -> None:
+    """It is printed, and may stand in the log of whoever tests with it."""
+    place = Place(tmp_path)
+    place.has(SAYS)
+    told = dumps((await place.runner(secrets={"bank": "hunter2-hunter2"}).plan("says")).to_json())
+    assert "(secret bank)" in told
+    assert "hunter2" not in told
