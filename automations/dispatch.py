@@ -12,7 +12,7 @@ from pathlib import Path
 
 from automations.definition import Automation
 from automations.engine import AFTER_ALL, ENDED, Engine, RunState, Ticket
-from automations.errors import AutomationError, NeedsLeave, NotResumable
+from automations.errors import AutomationError, EngineUnavailable, NeedsLeave, NotResumable
 from automations.interpret import BEGUN
 from automations.ledger import Ledger, LedgerLine, Order, Rule, RunLine
 from automations.ports import Clock
@@ -60,16 +60,17 @@ class Dispatcher:
         found = await self.ledger.dispatch(rules, self._clock())
         for run_id in found.cancel:
             log.info("run %s is ended: a newer one takes its place", run_id)
-        await self._carry_out([Order(run, "begin") for run in found.begin])
+        await self.carry_out([Order(run, "begin") for run in found.begin])
 
     async def look(self, mine: Callable[[RunLine], bool] | None = None) -> None:
         """Wakes the parked runs whose time has come, and does what is wanted of runs."""
         now = self._clock()
         await self.ledger.wake_due(now)
-        await self._carry_out(await self.ledger.orders(now, mine))
+        await self.carry_out(await self.ledger.orders(now, mine))
 
-    async def _carry_out(self, orders: Sequence[Order]) -> None:
-        """Several at once, so that they share commits; what cannot be done yet is put back."""
+    async def carry_out(self, orders: Sequence[Order]) -> None:
+        """Does what this process has claimed, several at once, so that they share commits; what cannot be done yet is
+        put back."""
         for start in range(0, len(orders), TOGETHER):
             some = orders[start : start + TOGETHER]
             done = await asyncio.gather(*(self._is_done(order) for order in some))
@@ -79,6 +80,9 @@ class Dispatcher:
     async def _is_done(self, order: Order) -> bool:
         try:
             return await self._do(order)
+        except EngineUnavailable as error:
+            log.warning("run %s: %s", order.run.run_id, error)
+            return False
         except AutomationError as error:
             log.warning("run %s: %s", order.run.run_id, error)
             state = RunState.STOPPED if isinstance(error, NeedsLeave) else RunState.FAILED
@@ -92,6 +96,9 @@ class Dispatcher:
         if kind == "begin":
             await self._begin(self.ticket(order.run))
             return True
+        line = self.ledger.run(run_id)
+        if line is None or line.wanted != order.wanted:
+            return True  # its claim was too old: another process has carried it out
         return await self.go_on(run_id, again=kind == "again", from_step=step or None)
 
     async def go_on(self, run_id: str, *, again: bool = False, from_step: str | None = None) -> bool:
@@ -134,7 +141,7 @@ class Dispatcher:
                 continue
             known = self._engine.history.run(line.run_id)
             if known is None:
-                await self._carry_out([Order(line, "begin")])
+                await self.carry_out([Order(line, "begin")])
             elif known.state in ENDED:
                 await self.ledger.ended(line.run_id, {**known.result, "state": known.state}, self._clock())
 

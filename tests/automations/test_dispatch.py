@@ -3,10 +3,13 @@
 from collections.abc import Generator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from automations.engine import Cause
+from automations.dispatch import Dispatcher
+from automations.engine import Cause, RecordedRun, RecordedStep, RunState, Ticket
+from automations.errors import EngineUnavailable
 from automations.ledger import Ledger, LedgerLine, Rule, end_run
 from automations.records import open_ledger
 from automations.triggers import utc_text
@@ -153,3 +156,63 @@ async def test_a_run_that_is_to_be_cancelled_does_not_park(ledger: Ledger) -> No
     line = ledger.run(run_id)
     assert line is not None
     assert (line.state, line.message, line.wanted, line.wake_on) == ("cancelled", "by anna", None, None)
+
+
+class Slow:
+    """An engine whose runs have all failed at their first step; while `away` its database is."""
+
+    def __init__(self) -> None:
+        self.away = False
+        self.went_on: list[tuple[str, int | None]] = []
+        self.history = self
+
+    def run(self, run_id: str) -> RecordedRun:
+        if self.away:
+            raise EngineUnavailable("the engine's database cannot be read")
+        ticket = Ticket(run_id, "a", {}, "", utc_text(NOON), "UTC")
+        return RecordedRun(ticket, RunState.FAILED, {"state": "failed"}, NOON, NOON, "here")
+
+    def steps(self, _run_id: str) -> list[RecordedStep]:
+        return [RecordedStep(1, "pay", {"state": "failed", "message": "no"}, None, None)]
+
+    async def submit(self, ticket: Ticket) -> None:
+        raise AssertionError(f"{ticket.run_id} has begun already")
+
+    async def go_on(self, run_id: str, from_step: int | None) -> None:
+        self.went_on.append((run_id, from_step))
+
+
+async def test_an_order_whose_claim_grew_old_is_carried_out_once(ledger: Ledger) -> None:
+    """Two processes hold it then: the second sees that the run has gone on since, and does not go back once more."""
+    await dispatched(ledger, "skip", 0)
+    run_id = due(0).run_id
+    await ledger.ended(run_id, {"state": "failed"}, NOON)
+    assert await ledger.want(run_id, "from:pay", ["failed"])
+    engine: Any = Slow()
+    later = NOON + timedelta(minutes=1)
+    first = Dispatcher(ledger, engine, dict, lambda: NOON, engine.submit)
+    second = Dispatcher(ledger, engine, dict, lambda: later, engine.submit)
+    claimed = await ledger.orders(NOON)
+    await second.look()
+    assert await ledger.began(run_id, later)
+    await ledger.ended(run_id, {"state": "done"}, later)
+    await first.carry_out(claimed)
+    assert engine.went_on == [(run_id, 1)]
+
+
+async def test_an_engine_that_is_away_ends_no_run(ledger: Ledger) -> None:
+    """What was wanted is done when it is back."""
+    await dispatched(ledger, "skip", 0)
+    run_id = due(0).run_id
+    await ledger.ended(run_id, {"state": "failed"}, NOON)
+    assert await ledger.want(run_id, "resume", ["failed"])
+    engine: Any = Slow()
+    engine.away = True
+    dispatcher = Dispatcher(ledger, engine, dict, lambda: NOON, engine.submit)
+    await dispatcher.look()
+    line = ledger.run(run_id)
+    assert line is not None
+    assert (line.state, line.wanted) == ("asked", "resume")
+    engine.away = False
+    await dispatcher.look()
+    assert engine.went_on == [(run_id, 1)]
