@@ -22,7 +22,7 @@ from automations.events import Wish
 from automations.execution import Watcher
 from automations.heartbeat import Heartbeat
 from automations.incidents import Incidents
-from automations.ledger import LedgerLine, RunLine
+from automations.ledger import LedgerLine
 from automations.mail import Mail, Server
 from automations.notices import Chat, Notices, Way, Webhook
 from automations.ports import Caller, Clock, Messenger
@@ -117,7 +117,7 @@ class Care(Watcher):
         assert self._attached is not None
         return self._attached
 
-    async def on_ended(self, run: RunLine) -> None:  # noqa: ARG002 - the ledger has it
+    async def on_ended(self, run_id: str) -> None:  # noqa: ARG002 - the ledger has it
         self._ended.set()
 
     async def on_missed(self, lines: Sequence[LedgerLine]) -> None:

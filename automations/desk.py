@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from automations.definition import Automation
 from automations.engine import Cause, RunHistory
 from automations.errors import StepFailed, did_you_mean
-from automations.ledger import Ledger, LedgerLine, exact_text, insert_new
+from automations.ledger import CHILD, Ledger, LedgerLine, exact_text, insert_new
 from automations.ports import Answer, Clock, Messenger, Question
 from automations.questions import Questions, answer_of
 from automations.tables import runs, values
@@ -85,7 +85,7 @@ class LedgerDesk:
         self, automation: str, parent: str, step: str, values: Mapping[str, Any]
     ) -> tuple[str, str, str | None]:
         # Of one length however deep runs run each other; the same each time this step asks.
-        run_id = f"{automation}:run-{sha256(step.encode()).hexdigest()[:20]}"
+        run_id = f"{automation}{CHILD}{sha256(step.encode()).hexdigest()[:20]}"
         line = self._ledger.run(run_id)
         if line is None:
             known = self._automations()

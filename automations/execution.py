@@ -10,7 +10,7 @@ from automations.definition import Automation, Definition, definition_of
 from automations.engine import ENDED, Journal, RunState, Ticket
 from automations.errors import StepFailed
 from automations.interpret import interpret
-from automations.ledger import Ledger, LedgerLine, RunLine
+from automations.ledger import Ledger, LedgerLine
 from automations.ports import Clock, Desk
 from automations.steps import Tools
 from automations.telemetry import of_run
@@ -28,7 +28,7 @@ class Watcher:
     def turned(self) -> None:
         """The runner's loop has come round: it is alive."""
 
-    async def on_ended(self, run: RunLine) -> None:
+    async def on_ended(self, run_id: str) -> None:
         """A run has ended, well or badly."""
 
     async def on_missed(self, lines: Sequence[LedgerLine]) -> None:
@@ -83,9 +83,7 @@ class Execution:
         log.info("run %s: %s", run_id, result["state"])
         self._after()
         if result["state"] in ENDED:
-            line = await asyncio.to_thread(self._ledger.run, run_id)
-            if line is not None:
-                await self._watcher.on_ended(line)
+            await self._watcher.on_ended(run_id)
         return result
 
     async def _one_go(self, ticket: Ticket, journal: Journal) -> dict[str, object]:

@@ -37,8 +37,8 @@ from automations.triggers import utc_text
 from storage import Database
 
 __all__ = [
-    "ACTIVE", "Dispatched", "Ledger", "LedgerLine", "Order", "Rule", "RunLine", "end_run", "enter", "enter_runs",
-    "exact_text", "insert_new", "metadata", "new_run", "wake",
+    "ACTIVE", "CHILD", "Dispatched", "Ledger", "LedgerLine", "Order", "Rule", "RunLine", "end_run", "enter",
+    "enter_runs", "exact_text", "insert_new", "metadata", "new_run", "wake",
 ]  # fmt: skip
 
 LATE = timedelta(seconds=60)
@@ -48,6 +48,8 @@ CLAIM = timedelta(seconds=20)
 DISPATCH_LOCK = 0x7469_636B
 """The key of PostgreSQL's advisory lock under which ticks are dispatched: one process at a time."""
 NOTHING_WANTED = {"wanted": None, "claimed_at": None, "wake_at": None, "wake_on": None}
+CHILD = ":run-"
+"""What the id of a run has in it that another run asked for, and waits for."""
 MOST_ORDERS = 500
 """Orders that one look takes."""
 ACTIVE = ("asked", "waiting", "running", "parked")
@@ -331,9 +333,13 @@ def end_run(connection: Connection, run_id: str, why: str, now: datetime) -> Non
     _end(connection, [run_id], why, now)
 
 
-def _let_go(connection: Connection, run_id: str) -> None:
+def _let_go(connection: Connection, run_id: str, state: str = RunState.CANCELLED) -> None:
     """What waited for a run that has ended: the run that asked for it goes on, its questions are withdrawn."""
-    wake(connection, runs.c.wake_on == f"run:{run_id}")
+    # Nobody waits for others; a run that ended well has asked all that it wanted to. Two statements less for most.
+    if CHILD in run_id:
+        wake(connection, runs.c.wake_on == f"run:{run_id}")
+    if state == RunState.DONE:
+        return
     still = (questions.c.run_id == run_id, questions.c.state == "open")
     connection.execute(update(questions).where(*still).values(state="withdrawn"))
 
@@ -359,7 +365,7 @@ def _ended(connection: Connection, run_id: str, result: Mapping[str, Any], now: 
         return
     connection.execute(update(runs).where(*own).values(values | {"ended_at": exact_text(now)} | NOTHING_WANTED))
     if state in ENDED:
-        _let_go(connection, run_id)
+        _let_go(connection, run_id, state)
 
 
 def _has_come(connection: Connection, on: str) -> bool:

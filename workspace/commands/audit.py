@@ -124,7 +124,7 @@ def _json_lines(file: TextIO, database: "Database", since: float) -> int:
 
 
 def _csv_rows(file: TextIO, database: "Database", since: float) -> int:
-    from automations.steps.write import cell
+    from automations.steps.cells import cell
 
     count = 0
     file.write(_row(COLUMNS))

@@ -301,7 +301,7 @@ def _new_file(path: Path) -> Generator[IO[str]]:
 
 def write_table(out: IO[str], invited: "Sequence[Invited]") -> None:
     """CSV; what a spreadsheet would take for a formula is written as text."""
-    from automations.steps.write import cell
+    from automations.steps.cells import cell
 
     writer = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
     writer.writerow(COLUMNS)
