@@ -48,7 +48,7 @@ async def runner(folder: Path, url: str | None, count: int) -> dict[str, Any]:
     left = count
 
     class Counting(Watcher):
-        async def on_ended(self, run_id: str) -> None:
+        async def on_ended(self, run_id: str) -> None:  # noqa: ARG002 - only their number counts
             nonlocal left
             left -= 1
             if not left:
