@@ -112,6 +112,8 @@ class BackupStep(Step):
         return {"path": name, "files": [path.name for path in found], "bytes": size}
 
     def _made(self, folder: Path, found: list[Path]) -> int:
+        if folder.exists() and not {item.name for item in folder.iterdir()} <= set(DATABASES):
+            raise StepFailed(f"{folder.name} holds other files, which would be lost: name a folder of its own")
         draft = folder.with_name(f".{folder.name}.draft")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(parents=True, mode=0o700)

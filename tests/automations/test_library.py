@@ -18,7 +18,7 @@ from automations.control import LIBRARY, Control, Runner, RunReport, load_folder
 from automations.ports import Caller
 from tests.automations.place import until
 from tests.automations.test_fetch import answer, serving
-from tests.automations.world import Chat, TableCaller
+from tests.automations.world import Bench, Chat, TableCaller
 from workspace_api.contract import Done, calls
 from workspace_api.embedded import AsyncEmbeddedWorkspace, open_async_workspace
 
@@ -310,6 +310,18 @@ async def test_backup(tmp_path: Path) -> None:
     assert made.stat().st_mode & 0o077 == 0
     assert [folder.exists() for folder in old] == [False] * 7 + [True] * 13
     assert (tmp_path / "files/backups/mine/notes.txt").exists()
+
+
+async def test_a_backup_takes_no_other_folder_away(tmp_path: Path) -> None:
+    """A folder of that name which holds something else stays as it is, and the run says so."""
+    sqlite3.connect(tmp_path / "workspace.db").close()
+    notes = tmp_path / "files/reports/mine/notes.txt"
+    notes.parent.mkdir(parents=True)
+    notes.touch()
+    bench = Bench(tmp_path / "files", TableCaller())
+    result = await bench.run("steps: [{backup: {to: reports/mine}}]")
+    assert (result["state"], notes.exists()) == ("failed", True)
+    assert "holds other files" in result["message"]
 
 
 async def test_kpi_reminder(tmp_path: Path) -> None:
