@@ -95,7 +95,7 @@ class LedgerDesk:
             if automation in chain or len(chain) > DEEPEST:
                 raise StepFailed(f"runs run each other: {' → '.join([*reversed(chain), automation])}")
             now = self._clock()
-            details = {"vars": dict(values), "parent": parent}
+            details = {"vars": encode(values), "parent": parent}
             occasion = run_id.removeprefix(f"{automation}:")
             due = LedgerLine(automation, utc_text(now), self._zone, "due", "", occasion, Cause.RUN, details)
             await self._ledger.enter(due, known[automation].digest, now, claimed=False)

@@ -97,7 +97,7 @@ class Run:
         names = names_of(self.ticket, self._hiding)
         variables = {name: resolve(value, names) for name, value in self.definition.vars.items()}
         # What others gave is a value, and no template: it may come from anybody's text, and could name secrets.
-        variables |= self.ticket.details.get("vars", {})
+        variables |= decode(self.ticket.details.get("vars", {}))
         self.scope = {**names, "vars": variables, "steps": {}, "_skipped": {}, "_failed": {}}
         if self.definition.timeout is not None:
             self.deadline = asyncio.get_running_loop().time() + duration(self.definition.timeout).total_seconds()

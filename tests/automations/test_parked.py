@@ -2,16 +2,22 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from automations.control import Control, Runner
+from automations.desk import LedgerDesk
 from automations.errors import NotResumable, UnknownAutomation, UnknownRun
-from automations.ledger import RunLine
+from automations.interpret import interpret
+from automations.ledger import Ledger, RunLine
+from automations.records import open_ledger
 from tests.automations.place import Place, running, until
+from tests.automations.world import NOW, Bench, MemoryJournal, ticket
 from workspace_api.contract import Unknown
 
 GATE = """
@@ -257,3 +263,21 @@ async def test_what_another_run_gives_is_no_template(tmp_path: Path) -> None:
     assert report.state == "done"
     child = next(run for run in runner.history("child"))
     assert runner.show(child.run_id).steps[0].value == "{{ automation.name }}"
+
+
+async def test_a_sum_is_given_exactly(tmp_path: Path) -> None:
+    """Rates and sums are decimals; they come to the other run as they are."""
+    place = Place(tmp_path)
+    place.has(CHILD)
+    child = place.runner().automations["child"]
+    with open_ledger(tmp_path, None) as database:
+        ledger = Ledger(database)
+        history: Any = None
+        desk = LedgerDesk(ledger, history, place.chat, lambda: NOW, lambda: {"child": child}, "UTC")
+        run_id, _, _ = await desk.run_child("child", "sums:1", "sums:1/child", {"word": Decimal("80.10")})
+        line = ledger.run(run_id)
+    assert line is not None
+    bench, journal = Bench(tmp_path, place.caller), MemoryJournal()
+    result = await interpret(replace(ticket(child), details=line.details), journal, bench.tools())
+    assert result["state"] == "done"
+    assert journal.records[0][1]["value"] == {"$decimal": "80.10"}
