@@ -213,3 +213,13 @@ def test_an_error_of_ours_shows_no_traceback(here: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "Choose another --port" in done.stderr
+
+
+def test_the_fields_of_an_operation_are_told_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule behind a field is no word of its type: neither its name nor its insides are shown."""
+    assert main(["call", "finplan.request.save", "--help"]) == 0
+    assert "  status: progress | accept | reject | paid\n" in capsys.readouterr().out
+    assert main(["call", "tasks.task.create", "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "  finish_date: date\n" in told
+    assert "Validator" not in told

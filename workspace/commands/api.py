@@ -2,13 +2,14 @@
 
 import argparse
 import json
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 from workspace import parts, settings
 from workspace.commands.words import Subcommands, WrongWords, show
 from workspace_api import Effect, Workspace, find
 from workspace_api.client import error_of
 from workspace_api.contract import Done, Operation
+from workspace_api.contract.wire import OneOf
 
 
 def add_call(subcommands: Subcommands) -> None:
@@ -74,6 +75,10 @@ def _type_words(annotation: Any) -> str:
     """A type in the words of the documents."""
     if get_origin(annotation) is Literal:
         return " | ".join(str(value) for value in get_args(annotation))
+    if get_origin(annotation) is Annotated:
+        base, *rules = get_args(annotation)
+        choices = next((rule.values for rule in rules if isinstance(rule, OneOf)), ())
+        return " | ".join(str(choice) for choice in choices) or _type_words(base)
     members = [_type_words(member) for member in get_args(annotation) if member is not type(None)]
     if get_origin(annotation) is list:
         return f"list of {members[0]}"
