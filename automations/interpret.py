@@ -11,6 +11,7 @@ recorded is forgotten when the run is resumed.
 
 import asyncio
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +20,7 @@ from typing import Any
 
 from automations.attempts import attempted
 from automations.budget import LARGEST_RANGE
-from automations.definition import Definition, definition_of
+from automations.definition import Definition, definition_of, text_of
 from automations.engine import Cause, Journal, RunState, Ticket
 from automations.errors import StepFailed
 from automations.expressions import BadTemplate, ExpressionFailed, is_template, references, resolve
@@ -35,6 +36,8 @@ log = logging.getLogger(__name__)
 BEGUN = " begun"
 """What is added to a step's name for the record of its beginning."""
 ON_FAILURE = "on_failure."
+SECRET = re.compile(r"\bsecrets\s*(?:\.\s*|\[\s*\\?['\"])([a-z][a-z0-9_]*)")
+"""A secret that a definition names, in any of its templates."""
 
 
 def step_name(index: int, step: Step, prefix: str = "") -> str:
@@ -95,6 +98,8 @@ class Run:
     def begin(self) -> None:
         """Puts the names into scope. Raises ExpressionFailed or BadTemplate for a variable that has no value."""
         names = names_of(self.ticket, self._hiding)
+        # Those of an earlier go count too: their values may come back in an answer or an error of this one.
+        self._hiding.expect({*SECRET.findall(text_of(self.ticket.data)), self.definition.key})
         variables = {name: resolve(value, names) for name, value in self.definition.vars.items()}
         # What others gave is a value, and no template: it may come from anybody's text, and could name secrets.
         variables |= decode(self.ticket.details.get("vars", {}))

@@ -43,6 +43,8 @@ __all__ = [
 
 LATE = timedelta(seconds=60)
 """A run that is asked for later than this after its tick is late."""
+GONE = timedelta(minutes=5)
+"""How long a tick waits for a runner that knows its automation: another one may have read a newer file already."""
 CLAIM = timedelta(seconds=20)
 """How long a runner that has claimed an order is left to carry it out, before another one takes it up."""
 DISPATCH_LOCK = 0x7469_636B
@@ -285,12 +287,19 @@ def _dispatch(connection: Connection, rules: Mapping[str, Rule], now: datetime) 
         query = select(runs.c.automation, runs.c.run_id).where(runs.c.state.in_(ACTIVE), runs.c.cause != Cause.UNDO)
         for row in connection.execute(query):
             under_way.setdefault(row.automation, []).append(row.run_id)
+    newest = {line.automation: line for line in due}
     begin: list[RunLine] = []
     cancel: list[str] = []
     waiting = 0
     for line in due:
         rule = rules.get(line.automation)
+        if rule is not None and rule.overlap == "restart" and newest[line.automation] is not line:
+            _settle(connection, line, "skipped", "a newer tick takes its place")
+            continue
         others = under_way.setdefault(line.automation, [])
+        if rule is None and now - datetime.fromisoformat(line.tick) < GONE:
+            waiting += 1
+            continue
         if rule is None:
             _settle(connection, line, "skipped", "its automation is gone")
             continue

@@ -5,7 +5,8 @@ automation name                     event    what an event brought; empty for ot
 secrets   by name, from the environment or a file; a name that is not there is an error
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from json import dumps
@@ -64,6 +65,13 @@ class Hiding:
         for spelling in spellings(value):
             self._used[spelling] = name
         return value
+
+    def expect(self, names: Collection[str | None]) -> None:
+        """Secrets that may turn up, used or not; those that are not there are told when they are used."""
+        for name in names:
+            if name is not None and name in self._secrets:
+                with suppress(KeyError):
+                    self.used(name)
 
     def why_missing(self, name: str) -> str:
         """What to say of a secret that is not there."""

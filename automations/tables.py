@@ -26,7 +26,7 @@ versions = Table(
     metadata,
     Column("automation", String(80), primary_key=True),
     Column("since", String(20), primary_key=True),
-    Column("digest", String(64), nullable=False),
+    Column("digest", String(64), primary_key=True),
     Column("file", Text, nullable=False),
     Column("data", Text, nullable=False),
 )

@@ -25,6 +25,8 @@ TITLES = ("name", "title", "code", "label", "user_name")
 """Fields that say what an item is called."""
 VALUE = "value"
 """The field of an item that is no map."""
+CHILDREN = "children"
+"""The list of a row that holds rows of its own kind."""
 PARENT = "parent"
 
 
@@ -134,9 +136,9 @@ def _items(value: Any, by: str | None, ignore: frozenset[str]) -> Iterator[Item]
 
 def _rows(rows: list[Any], by: str, prefix: str, ignore: frozenset[str]) -> Iterator[Item]:
     """The items of a list of maps, and of such lists in them, the outer ones first."""
-    pending: list[tuple[Any, str | None, int]] = [(row, None, 0) for row in reversed(rows)]
+    pending: list[tuple[Any, str, str | None, int]] = [(row, prefix, None, 0) for row in reversed(rows)]
     while pending:
-        row, parent, depth = pending.pop()
+        row, prefix, parent, depth = pending.pop()
         if not is_map(row) or by not in row or is_map(row[by]) or is_list(row[by]) or row[by] is None:
             raise NotComparable(f"has an item without {by}")
         if depth > DEEPEST:
@@ -148,7 +150,10 @@ def _rows(rows: list[Any], by: str, prefix: str, ignore: frozenset[str]) -> Iter
         if parent is not None and PARENT not in row and PARENT not in ignore:
             fields[PARENT] = parent
         yield Item(key, fields, own)
-        pending.extend((child, key, depth + 1) for part in reversed(children.values()) for child in reversed(part))
+        for name, part in reversed(children.items()):
+            # Children are of the kind of their parents, and may move; other lists have names of their own.
+            named = prefix if name == CHILDREN else f"{key} {name} "
+            pending.extend((child, named, key, depth + 1) for child in reversed(part))
 
 
 def _values(values: list[Any]) -> Iterator[Item]:

@@ -161,3 +161,18 @@ async def test_on_failure_comes_after_a_failure_alone(bench: Bench[TableCaller])
     bench.chat.said.clear()
     assert await bench.run(text.replace("by: 0", "by: 1")) == {"state": "done"}
     assert bench.chat.said == {}
+
+
+async def test_a_secret_of_an_earlier_go_is_hidden_too(bench: Bench[TableCaller]) -> None:
+    """A run that is taken up again has not used it yet, and the workspace says it all the same."""
+    bench.secrets = {"bank": "very-secret-word"}
+    text = """
+        steps:
+          - {id: a, set: "{{ secrets.bank }}"}
+          - {id: b, call: finplan.request.list}
+    """
+    bench.caller.answers = {"finplan.request.list": ["very-secret-word"]}
+    await bench.run(text)
+    await bench.run(text, bench.journal.after(1))
+    assert "very-secret-word" not in str(bench.journal.records)
+    assert bench.value("b") == ["(secret bank)"]

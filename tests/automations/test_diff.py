@@ -55,6 +55,14 @@ def test_children_are_items_of_their_own() -> None:
     assert not between(old, new, "id", "parent")
 
 
+def test_lists_of_another_kind_have_names_of_their_own() -> None:
+    """A request and a line of its history may have the same number."""
+    old: Any = [{"id": 25, "name": "Boxes", "history": [{"id": 25, "type": "create"}, {"id": 7, "type": "accept"}]}]
+    new: Any = [{"id": 25, "name": "Boxes", "history": [{"id": 25, "type": "create"}, {"id": 7, "type": "reject"}]}]
+    found = between(old, new, "id")
+    assert [(item.key, fields) for item, fields in found.changed] == [("25 history 7", {"type": ["accept", "reject"]})]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "by", "lines"),
     [
@@ -95,7 +103,7 @@ def test_equal_as_json() -> None:
         ([{"id": None}], "id", "has an item without id"),
         ([{"id": [1]}], "id", "has an item without id"),
         (["x"], "id", "has an item without id"),
-        ([{"id": 1, "c": [{"id": 1}]}], "id", "has two items with the key 1"),
+        ([{"id": 1, "children": [{"id": 1}]}], "id", "has two items with the key 1"),
     ],
 )
 def test_what_has_no_key(value: Any, by: str | None, told: str) -> None:

@@ -99,11 +99,23 @@ async def test_restart(ledger: Ledger) -> None:
     assert (line.state, line.message) == ("cancelled", "a newer run takes its place")
 
 
+async def test_restart_keeps_only_the_newest_that_waits(ledger: Ledger) -> None:
+    """A step that takes longer than the ticks come does not make them pile up."""
+    assert await dispatched(ledger, "restart", 0) == ["00"]
+    assert await dispatched(ledger, "restart", 1, 2, 3) == []
+    assert states(ledger) == [("00", "started"), ("01", "skipped"), ("02", "skipped"), ("03", "due")]
+    await ledger.ended("a:2026-11-21T12:00:00Z", {"state": "cancelled"}, NOON)
+    assert len((await ledger.dispatch(rule("restart"), NOON)).begin) == 1
+
+
 async def test_two_automations_do_not_wait_for_each_other(ledger: Ledger) -> None:
     """And a tick of one that is gone says so."""
     await ledger.record([due(0), due(0, name="b"), due(0, name="gone")], NOON)
     rules = {"a": Rule("x", "skip", 1), "b": Rule("y", "skip", 1)}
     assert len((await ledger.dispatch(rules, NOON)).begin) == 2
+    # Another runner may have read a file that this one has not.
+    assert ledger.newest("gone", 1)[0].state == "due"
+    await ledger.dispatch(rules, NOON + timedelta(minutes=5))
     assert ledger.newest("gone", 1)[0].reason == "its automation is gone"
 
 

@@ -13,7 +13,7 @@ versions = sa.Table(
     metadata,
     sa.Column("automation", sa.String(80), primary_key=True),
     sa.Column("since", sa.String(20), primary_key=True),
-    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("digest", sa.String(64), primary_key=True),
     sa.Column("file", sa.Text, nullable=False),
     sa.Column("data", sa.Text, nullable=False),
 )
