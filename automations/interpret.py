@@ -91,6 +91,8 @@ class Run:
     scope: dict[str, Any] = field(default_factory=dict[str, Any])
     deadline: float | None = None
     """When this go of the run has taken too long, on the loop's clock."""
+    failed_at: str = ""
+    """Tells the failure that on_failure is about from earlier ones."""
 
     def __post_init__(self) -> None:
         self._hiding = Hiding(self.tools.secrets)
@@ -115,7 +117,7 @@ class Run:
         return Given(
             tools=self.tools,
             scope={**self.scope, **extra},
-            key=f"{self.ticket.run_id}/{name}",
+            key=f"{self.ticket.run_id}/{name}{self.failed_at if name.startswith(ON_FAILURE) else ''}",
             folder=Path(self.ticket.folder),
             today=datetime.fromisoformat(self.scope["tick"]["local"]).date(),
             taken_up=begun is not None and begun["by"] != self.journal.incarnation,
@@ -271,7 +273,9 @@ class Run:
     def failure(self, error: Exception, step: Step) -> dict[str, Any]:
         """The record of a failure; one that is doubtful ends a run whatever the step says."""
         doubtful = isinstance(error, StepFailed) and error.doubtful
-        record: dict[str, Any] = {"state": "failed", "message": self._hiding.text(str(error)), "doubtful": doubtful}
+        told = self._hiding.text(str(error))
+        at = self.tools.clock().isoformat()
+        record: dict[str, Any] = {"state": "failed", "message": told, "doubtful": doubtful, "at": at}
         if step.continue_on_error and not doubtful:
             record["gone_on"] = True
         elif isinstance(error, StepFailed) and error.unreachable:
@@ -324,6 +328,8 @@ async def _to_the_end(run: Run) -> dict[str, Any]:
     except Ended as ended:
         state = RunState.STOPPED if ended.outcome.get("doubtful") else RunState.FAILED
         result: dict[str, Any] = {"state": state, "step": ended.name, "message": ended.outcome["message"]}
+        # Another failure, after the run was resumed, is told anew: its steps of on_failure have keys of their own.
+        run.failed_at = f"@{ended.outcome.get('at', '')}"
         run.scope["failure"] = {key: str(value) for key, value in result.items()}
         remarks = ["unreachable"] if ended.outcome.get("unreachable") else []
         try:

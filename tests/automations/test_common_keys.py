@@ -1,6 +1,7 @@
 """The keys that every step may have: unless, retry, timeout, continue_on_error, concurrency; and on_failure."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,18 @@ async def test_a_secret_of_an_earlier_go_is_hidden_too(bench: Bench[TableCaller]
     await bench.run(text, bench.journal.after(1))
     assert "very-secret-word" not in str(bench.journal.records)
     assert bench.value("b") == ["(secret bank)"]
+
+
+async def test_a_second_failure_is_told_too(bench: Bench[TableCaller]) -> None:
+    """After a run was resumed and failed again; a crash in between tells the first one once."""
+    bench.caller.answers = {"finplan.request.list": Refused("denied", "no", 200)}
+    text = """
+        steps: [{id: a, call: finplan.request.list}]
+        on_failure: [{telegram: {to: "@ops", text: "{{ failure.message }}"}}]
+    """
+    await bench.run(text)
+    await bench.run(text, bench.journal.after(1))
+    assert len(bench.chat.said) == 1
+    bench.now += timedelta(minutes=1)
+    await bench.run(text, bench.journal.after(0))
+    assert len(bench.chat.said) == 2
