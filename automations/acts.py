@@ -21,7 +21,7 @@ from automations.ledger import Ledger, LedgerLine, RunLine, end_run
 from automations.ports import Clock
 from automations.questions import Answered, QuestionLine, Questions
 from automations.records import open_ledger
-from automations.runner import refuse_to_resume, undo_line
+from automations.resuming import refuse_to_resume, undo_line
 from automations.tables import runners
 from automations.triggers import utc_text
 from automations.versions import Version, Versions

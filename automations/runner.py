@@ -34,6 +34,7 @@ from automations.ports import Caller, Clock, Desk, Messenger, Sleep
 from automations.records import Records, engine_url, open_ledger
 from automations.replay import Replay, replay
 from automations.reports import AutomationInfo, NextTick, RunDetail, RunReport, run_report
+from automations.resuming import refuse_to_resume, undo_line, waits_for
 from automations.service import Service
 from automations.steps import Tools
 from automations.steps.published import HOSTS
@@ -305,12 +306,15 @@ class Runner:
                 mine.add(line.run_id)
             return line.run_id in mine
 
+        waits = None
         while True:
             line = await asyncio.to_thread(opened.ledger.run, run_id)
             if line is None:
                 raise UnknownRun(run_id)
             if line.state in ENDED:
                 return run_report(line)
+            if line.state == RunState.PARKED and waits != (waits := line.wake_on or line.wake_at):
+                log.info("run %s %s", run_id, waits_for(line))
             self._nudge.clear()
             await opened.dispatcher.look(belongs)
             try:
@@ -417,24 +421,3 @@ class Runner:
     def _execution(self, ledger: Ledger, desk: Desk) -> Execution:
         tools = self._tools(desk)
         return Execution(ledger, desk, tools, self._clock, self._watcher, self._with_key, self._nudge.set)
-
-
-def refuse_to_resume(line: RunLine, *, again: bool, from_step: str | None) -> None:
-    """Raises NotResumable, with what to do, for a run that cannot go on so."""
-    if line.state == RunState.DONE and from_step is None:
-        raise NotResumable(f"{line.run_id} is done: there is nothing to go on with")
-    if line.state == RunState.PARKED:
-        raise NotResumable(f"{line.run_id} waits ({line.wake_on or line.wake_at}); it goes on by itself")
-    if line.state == RunState.STOPPED and not again and from_step is None:
-        raise NotResumable(
-            f"{line.run_id} stopped at {line.step}: {line.message}. To do that step again: resume with --again"
-        )
-
-
-def undo_line(original: RunLine, by: str) -> LedgerLine:
-    """The run that undoes another one: once, however often it is asked for. Raises NotResumable."""
-    if original.state not in ENDED or original.cause == Cause.UNDO:
-        raise NotResumable(f"{original.run_id} is {original.state}: only a finished run can be undone")
-    details = {**original.details, "undoes": original.run_id, "by": by}
-    occasion = f"undo-{original.run_id.partition(':')[2]}"
-    return LedgerLine(original.automation, original.tick, original.zone, "due", "", occasion, Cause.UNDO, details)

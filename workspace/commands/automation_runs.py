@@ -206,7 +206,7 @@ ANSWERS = {
     "before": "{by} has answered already: {option}",
     "late": "the time for an answer is over",
     "gone": "there is no such question; `workspace automations questions` lists those that are open",
-    "no option": "that is none of its options",
+    "no option": "that is none of its options ({options})",
 }
 
 
@@ -214,15 +214,21 @@ def answer(options: argparse.Namespace) -> int:
     """Exit code 1 where the answer does not count."""
 
     async def work(control: "Control") -> Any:
+        asked = control.question(options.key)
+        choices.extend(asked.options if asked is not None else ())
         return await control.answer(options.key, options.option, BY)
 
+    choices: list[str] = []
     given = _with_control(work)
     if options.as_json:
         show({"state": given.state, "option": given.option, "by": given.by, "at": given.at})
     elif given.state == "taken":
         print(f"{options.key}\t{given.option}")
     else:
-        print(f"workspace: {ANSWERS[given.state].format(by=given.by, option=given.option)}", file=sys.stderr)
+        print(
+            f"workspace: {ANSWERS[given.state].format(by=given.by, option=given.option, options=', '.join(choices))}",
+            file=sys.stderr,
+        )
     return 0 if given.state == "taken" else 1
 
 
