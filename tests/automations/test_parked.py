@@ -233,7 +233,8 @@ async def test_a_wait_after_a_failure_repeats_nothing(tmp_path: Path) -> None:
             house = House(place, place.runner(), control)
             run_id = await house.asked("afterwards")
             await house.comes_to(run_id, "parked")
-            assert (await control.answer(f"{run_id}/on_failure.seen", "Seen", "anna")).state == "taken"
+            (question,) = control.open_questions()
+            assert (await control.answer(question.key, "Seen", "anna")).state == "taken"
             await until(lambda: line_of(control, run_id).step == "on_failure.pause")
             await house.comes_to(run_id, "parked")
             assert house.calls() == ["fintransaction.transaction.create"]
